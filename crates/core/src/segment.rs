@@ -208,8 +208,8 @@ pub struct Dss {
 
 impl MptcpOption {
     /// Bytes of the data sequence signal option of a data segment, which reduce the maximum segment
-    /// size. The option has a header of 4 bytes, a DATA_ACK of 4 bytes, a data sequence number of 8
-    /// bytes, and a subflow sequence number, a length and padding of 8 bytes together.
+    /// size. The option has a header of 4 bytes, a DATA_ACK of 4 bytes and a data sequence number
+    /// of 8 bytes. A subflow sequence number, a length and padding have 8 bytes together.
     pub const MAPPING_LEN: u32 = 24;
     /// Bytes of an ACK's data sequence signal, with an 8-byte DATA_ACK.
     pub const DATA_ACK_LEN: u32 = 12;

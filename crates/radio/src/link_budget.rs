@@ -62,7 +62,7 @@ fadeout_core::parameters! {
         implementation_loss: Decibel = number((0.0, 50.0, "dB"), "1"),
         /// Half-power beamwidth of both antennas in elevation.
         elevation_beamwidth: f64 = number((0.0, 360.0, "deg"), "65"),
-        /// Share of the ideal directivity that the antennas reach.
+        /// Antenna efficiency: share of the ideal directivity that both antennas reach.
         antenna_efficiency: f64 = number((0.01, 1.0, ""), "0.7"),
         /// Number of spatial layers.
         layers: u32 = integer((1, 8, ""), "1"),

@@ -22,8 +22,8 @@ fadeout_core::parameters! {
     /// Parameters for scenarios.
     #[derive(Debug, Clone, Copy)]
     pub(crate) struct BulkParameters {
-        /// Size of a first small write that the application sends alone. The cookie of iperf3 has
-        /// 37 bytes.
+        /// Size of a small first write that the application sends in a packet of its own. The
+        /// cookie of iperf3 has 37 bytes.
         greeting: Bytes = integer((0, 65_535, "bytes"), "0 B"),
         /// Time from the opening of the connection to the data after the greeting. Only used with
         /// a `greeting`.
@@ -35,7 +35,7 @@ impl Registered<Stream> for Bulk {
     const ENTRY: Entry = Entry::new(
         "bulk",
         "application",
-        "Always has data to send, until the run ends.",
+        "Always has data to send, until the end of the run.",
         "",
     )
     .with_aliases(&["iperf", "greedy"])

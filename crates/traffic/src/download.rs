@@ -21,7 +21,7 @@ fadeout_core::parameters! {
     /// Parameters of a request by a browser and its page.
     #[derive(Debug, Clone, Copy)]
     struct Web {
-        /// Size of the page with all its parts.
+        /// Size of the page, including all of its parts.
         size: Bytes = bytes("2 MB"),
         /// Size of the request.
         request_size: Bytes = bytes("400 B"),
@@ -31,8 +31,8 @@ fadeout_core::parameters! {
 pub(crate) const WEB: Entry = Entry::new(
     "web",
     "application",
-    "The receiver requests a page, and the sender sends it. Its completion time is the download \
-     time. Give `count` for several connections to one host.",
+    "The receiver requests a page, and the sender sends it. The completion time is the download \
+     time of the page. `count` gives several connections to one host.",
     "",
 )
 .with_aliases(&["page"])

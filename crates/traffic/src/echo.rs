@@ -14,13 +14,14 @@ fadeout_core::parameters! {
     /// Parameters for scenarios.
     #[derive(Debug, Clone, Copy)]
     struct EchoParameters {
-        /// Time between two requests, whether the earlier one was answered or not.
+        /// Time between two requests. It does not depend on answers.
         period: Span = span("100 ms"),
-        /// Payload of a request, to which UDP and IP add 28 bytes. The default is that of ping.
+        /// Payload of a request, to which UDP and IP add 28 bytes. The default is the size that
+        /// ping sends.
         size: Bytes = payload("56 B"),
         /// Payload of an answer. 0 means the size of the request.
         answer_size: Bytes = integer((0, 65_507, "bytes"), "0 B"),
-        /// Number of requests. 0 means no end.
+        /// Number of requests. 0 means that requests continue to the end of the run.
         requests: Countdown = count("0"),
     }
 }

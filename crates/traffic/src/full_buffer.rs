@@ -27,8 +27,8 @@ fadeout_core::parameters! {
     struct FullBufferParameters {
         /// Payload of a datagram, to which UDP and IP add 28 bytes.
         size: Bytes = payload("1472 B"),
-        /// Payload kept in flight. If omitted: 256 kB, which grow up to 1 MB while datagrams wait
-        /// for less than 10 ms.
+        /// Payload that is kept in flight. Default: 256 kB, increased up to 1 MB while datagrams
+        /// wait for less than 10 ms.
         backlog: Option<Bytes> = integer((1, 1 << 30, "bytes"), ""),
     }
 }
@@ -69,7 +69,8 @@ impl Registered<Stream> for FullBuffer {
     const ENTRY: Entry = Entry::new(
         "full-buffer",
         "application",
-        "Keeps so many UDP datagrams under way that the bottleneck always has data to send.",
+        "Keeps enough UDP datagrams in flight for the bottleneck to have data to send at all \
+         times.",
         "TR 36.814 clause A.2.1.3",
     )
     .with_parameters(FullBufferParameters::PARAMETERS);

@@ -15,7 +15,7 @@ fadeout_core::parameters! {
     struct OnOffParameters {
         /// Sending rate during an on time.
         rate: Rate = number((1.0, 1e13, "bit/s"), "1 Mbit/s"),
-        /// Number of bytes of each write. The default is a full segment.
+        /// Size of each write by the application. The default is a full segment.
         chunk: Bytes = bytes("1448 B"),
         /// Mean length of an on time.
         on: Span = span("1 s"),

@@ -14,11 +14,11 @@ fadeout_core::parameters! {
     /// Parameters for scenarios.
     #[derive(Debug, Clone, Copy)]
     struct PacketStreamParameters {
-        /// Mean rate of the payload, as `iperf3 -u -b` counts it.
+        /// Mean rate of the payload, as in the option `-b` of `iperf3 -u`.
         rate: Rate = number((1.0, 1e13, "bit/s"), "1 Mbit/s"),
         /// Payload of a datagram, to which UDP and IP add 28 bytes.
         size: Bytes = payload("1200 B"),
-        /// Number of datagrams. 0 means no end.
+        /// Number of datagrams. 0 means that datagrams are sent to the end of the run.
         packets: Countdown = count("0"),
         /// Distribution of the time between two datagrams.
         spacing_distribution: DistributionKind = kind("constant"),

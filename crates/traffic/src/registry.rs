@@ -211,7 +211,7 @@ pub(crate) const fn shape(name: &'static str, _: &'static str) -> Parameter {
         name,
         (0.1, 10.0, ""),
         "1.5",
-        "Tail index of a Pareto distribution, or standard deviation of the logarithm of a \
-         log-normal one.",
+        "Shape of the distribution: tail index of a Pareto distribution, or standard deviation of \
+         the logarithm of a log-normal distribution.",
     )
 }

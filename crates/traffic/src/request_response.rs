@@ -11,7 +11,7 @@ fadeout_core::parameters! {
     /// Parameters for scenarios.
     #[derive(Debug, Clone, Copy)]
     struct DialogueParameters {
-        /// Number of requests. 0 means no end.
+        /// Number of requests. 0 means that requests continue to the end of the run.
         requests: Countdown = count("0"),
         /// Size of a request.
         request_size: Bytes = bytes("400 B"),
@@ -50,8 +50,8 @@ impl Registered<Stream> for RequestResponse {
     const ENTRY: Entry = Entry::new(
         "request-response",
         "application",
-        "The receiver sends a request, waits for the answer, thinks, and sends the next request on \
-         the same connection.",
+        "The receiver sends a request and waits for the answer. After a think time it sends the \
+         next request on the same connection.",
         "",
     )
     .with_aliases(&["dialogue", "rpc"])

@@ -20,7 +20,8 @@ impl Registered<Stream> for Transfer {
     const ENTRY: Entry = Entry::new(
         "transfer",
         "application",
-        "Sends a file of a given size and closes the connection. Its completion time is reported.",
+        "Sends a file of a given size and closes the connection. The completion time of the file \
+         is reported.",
         "",
     )
     .with_aliases(&["file"])

@@ -79,8 +79,8 @@ impl Beam {
 const LOBE_SHARE: f64 = PI / (1.2 * LN_10);
 
 /// Returns the gain at the centre of a beam with the given half-power beamwidths in degrees:
-/// `41253 * efficiency / (azimuth * elevation)`. The sphere has 41 253 square degrees. The source is
-/// C. A. Balanis, "Antenna Theory", 4th edition, equation 2-27. The efficiency is added to this
+/// `41253 * efficiency / (azimuth * elevation)`. The sphere has 41 253 square degrees. The source
+/// is C. A. Balanis, "Antenna Theory", 4th edition, equation 2-27. The efficiency is added to this
 /// equation.
 pub fn peak_gain(azimuth_deg: f64, elevation_deg: f64, efficiency: f64) -> Decibel {
     Decibel(to_db(41_253.0 * efficiency / (azimuth_deg * elevation_deg)))

@@ -63,11 +63,11 @@ words! {
 
     /// The time at which a change of a link's rate or delay takes effect.
     enum Changes {
-        /// Queued packets are sent at the new rate. Packets that leave the transmitter have the new
-        /// delay.
+        /// A change takes effect at once. Queued packets are sent at the new rate. Packets that
+        /// leave the transmitter have the new delay.
         AtOnce = "at-once",
-        /// Packets that are queued or being sent keep the rate and delay of their arrival, as in
-        /// netem.
+        /// A change takes effect for packets that arrive later. Packets that are queued or being
+        /// sent keep the rate and delay of the time of their arrival, as in netem.
         ForArrivals = "for-arrivals",
     }
 

@@ -10,16 +10,16 @@ crate::parameters! {
     /// Parameters of CoDel.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct CoDelConfig {
-        /// Target delay: the delay that a standing queue may have, 5 to 10 % of the interval (RFC
-        /// 8289 section 4.3).
+        /// Target delay: the delay that a standing queue may have. It should be 5 to 10 % of the
+        /// interval (RFC 8289 section 4.3).
         pub target: Span = span("5 ms"),
-        /// Time for which the delay must stay above the target before the first drop. It is about
-        /// the longest usual round-trip time (RFC 8289 section 4.2).
+        /// Time for which the delay must stay above the target before the first drop. It should be
+        /// about the longest usual round-trip time (RFC 8289 section 4.2).
         pub interval: Span = span("100 ms"),
-        /// Amount of waiting data up to which CoDel drops nothing, in addition to the packet at the
-        /// head (RFC 8289 section 5.5).
+        /// Amount of waiting data, without the packet at the head, up to which CoDel drops no
+        /// packet (RFC 8289 section 5.5).
         pub mtu: u64 = integer((64, 65_535, "bytes"), "1514"),
-        /// True if ECN-capable packets are marked and not dropped (RFC 3168).
+        /// True if ECN-capable packets are marked in place of being dropped (RFC 3168).
         pub ecn: bool = flag("true"),
     }
 }
@@ -38,7 +38,8 @@ impl<Context> Registered<Context> for CoDelConfig {
     const ENTRY: Entry = Entry::new(
         "codel",
         "active",
-        "Drops packets at the head, at a growing rate, while the delay stays above a target.",
+        "CoDel. Drops packets at the head of the queue, at a growing rate, while the delay stays \
+         above a target.",
         "RFC 8289",
     )
     .with_parameters(CoDelConfig::PARAMETERS);

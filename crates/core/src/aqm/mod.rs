@@ -28,7 +28,7 @@ impl<Context> Registered<Context> for DropTailConfig {
     const ENTRY: Entry = Entry::new(
         "drop-tail",
         "passive",
-        "First in, first out. An arriving packet that does not fit is dropped.",
+        "First in, first out (drop-tail). An arriving packet that does not fit is dropped.",
         "RFC 2309 section 2 (tail drop)",
     )
     .with_aliases(&["fifo", "droptail"]);

@@ -33,24 +33,24 @@ crate::parameters! {
         pub target: Span = span("15 ms"),
         /// Time between updates of the drop probability (T_UPDATE, RFC 8033 section 4.2).
         pub update_every as "update-interval": Span = span("15 ms"),
-        /// Length of a burst after a quiet time in which PIE drops nothing (MAX_BURST, RFC 8033
-        /// section 4.4).
+        /// Length of a burst after a quiet time during which PIE drops no packet (MAX_BURST, RFC
+        /// 8033 section 4.4).
         pub max_burst: Span = span("150 ms"),
         /// Gain for the difference between delay and target (RFC 8033 section 4.2).
         pub alpha: f64 = number((0.0, 1000.0, "1/s"), "0.125"),
         /// Gain for the change of the delay (RFC 8033 section 4.2).
         pub beta: f64 = number((0.0, 1000.0, "1/s"), "1.25"),
-        /// Mean packet size. PIE drops nothing from a queue of at most two packets of this size
-        /// (RFC 8033 section 4.1). The value is that of RFC 8034.
+        /// Mean packet size. PIE drops no packet from a queue of at most two packets of this size
+        /// (RFC 8033 section 4.1). The default is the value of RFC 8034.
         pub mean_packet: u64 = integer((64, 65_535, "bytes"), "1024"),
-        /// True to keep drops from coming in clusters or from staying out for long (RFC 8033
+        /// True if drops are spaced more evenly: neither in clusters nor with long gaps (RFC 8033
         /// section 5.4, optional).
         pub derandomize: bool = flag("false"),
-        /// True if PIE is off until a third of the queue's limit is used. It goes off again when
-        /// the probability is zero and the delay below half the target (RFC 8033 section 5.3,
-        /// optional).
+        /// True if PIE is inactive until a third of the queue's limit is used. PIE becomes inactive
+        /// again when its probability is zero and the delay is below half the target (RFC 8033
+        /// section 5.3, optional).
         pub switches_off: bool = flag("false"),
-        /// True if ECN-capable packets are marked and not dropped (RFC 3168).
+        /// True if ECN-capable packets are marked in place of being dropped (RFC 3168).
         pub ecn: bool = flag("true"),
         /// Probability above which ECN-capable packets are dropped as well (mark_ecnth, RFC 8033
         /// section 5.1).
@@ -75,7 +75,8 @@ impl<Context> Registered<Context> for PieConfig {
     const ENTRY: Entry = Entry::new(
         "pie",
         "active",
-        "Drops arriving packets with a probability that follows the delay and its change.",
+        "PIE. Drops arriving packets with a probability that follows the queueing delay and its \
+         change.",
         "RFC 8033",
     )
     .with_parameters(PieConfig::PARAMETERS);

@@ -24,7 +24,8 @@ impl Registered<Rate> for BiasedConfig {
     const ENTRY: Entry = Entry::new(
         "biased",
         "passive",
-        "Drop-tail that first drops packets marked as expendable, for TCP-Casablanca.",
+        "First in, first out. A full queue first drops packets that are marked as expendable, for \
+         TCP-Casablanca.",
         "Biaz, Vaidya, IEEE/ACM ToN 13(3), 2005",
     );
 

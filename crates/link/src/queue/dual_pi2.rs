@@ -32,25 +32,26 @@ fadeout_core::parameters! {
     pub struct DualPi2Config {
         /// Target delay of the classic queue (RFC 9332 appendix A.1).
         pub target: Span = span("15 ms"),
-        /// Longest round-trip time for which the controller is stable. It gives the gains 0.1 T /
-        /// RTT^2 and 0.3 / RTT. With the target it gives the update interval T = min(target, RTT /
-        /// 3) (RFC 9332 appendix A.1).
+        /// Longest round-trip time RTT for which the controller is stable. The gains are 0.1 T /
+        /// RTT^2 and 0.3 / RTT. The update interval is T = min(target, RTT / 3) (RFC 9332 appendix
+        /// A.1).
         pub max_rtt: Span = span("100 ms"),
         /// Coupling factor k between the two queues (RFC 9332 sections 2.1 and 4.2).
         pub coupling: f64 = number((0.1, 100.0, ""), "2"),
-        /// Delay of the low-latency queue at which its own marking begins (RFC 9332 appendix A.1).
+        /// Delay of the low-latency queue from which on this queue marks packets, independent of
+        /// the classic queue (RFC 9332 appendix A.1).
         pub l4s_min_threshold: Span = span("800 us"),
         /// Range of delay above `l4s-min-threshold` over which the share of marked packets grows
         /// from zero to one. With 0 the share jumps to one at the threshold (RFC 9332 appendix
         /// A.1).
         pub l4s_range: Span = span("400 us"),
-        /// Scheduler between the two queues (RFC 9332 section 4.2.2 allows either).
+        /// Scheduler between the two queues. RFC 9332 section 4.2.2 allows both schedulers.
         pub scheduler: DualPi2Scheduler = choice(DualPi2Scheduler::NAMES, "weighted-round-robin"),
-        /// Share of the bytes that weighted round robin gives the classic queue while both queues
-        /// wait. The RFC asks for a small share, and Linux has a tenth.
+        /// Share of the bytes that weighted round robin gives the classic queue while packets wait
+        /// in both queues. The RFC demands a small share. Linux uses 10 %.
         pub classic_share: f64 = number((0.0, 1.0, ""), "0.1"),
-        /// Time by which the scheduler `time-shifted` treats classic packets as having arrived
-        /// later. The RFC leaves it open, and the default is twice the target.
+        /// Time that the scheduler `time-shifted` adds to the arrival time of classic packets. The
+        /// RFC gives no value. The default is twice the target.
         pub shift: Span = span("30 ms"),
     }
 }
@@ -66,8 +67,8 @@ impl Registered<Rate> for DualPi2Config {
     const ENTRY: Entry = Entry::new(
         "dualpi2",
         "active",
-        "Coupled queues for classic and scalable (L4S) traffic. ECT(1) and CE packets enter the \
-         low-latency queue.",
+        "DualPI2: coupled queues for classic and for scalable (L4S) traffic. Packets with ECT(1) \
+         or CE enter the low-latency queue.",
         "RFC 9332 appendix A",
     )
     .with_aliases(&["dual-pi2"])

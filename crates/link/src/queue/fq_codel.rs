@@ -22,7 +22,7 @@ fadeout_core::parameters! {
     /// Parameters of FQ-CoDel.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct FqCoDelConfig {
-        /// Number of queues among which flows are hashed (RFC 8290 section 5.2.5).
+        /// Number of queues. A hash assigns each flow to a queue (RFC 8290 section 5.2.5).
         pub flows: u32 = integer((1, 65_535, "queues"), "1024"),
         /// Number of bytes that a queue may send in its turn (RFC 8290 section 5.2.4).
         pub quantum: u32 = integer((256, 1_000_000, "bytes"), "1514"),
@@ -35,7 +35,8 @@ impl Registered<Rate> for FqCoDelConfig {
     const ENTRY: Entry = Entry::new(
         "fq-codel",
         "active",
-        "A queue with CoDel for each flow. The queues take turns, and sparse flows go first.",
+        "FQ-CoDel. Each flow has a queue with CoDel. The queues send in turn, and queues of sparse \
+         flows are served first.",
         "RFC 8290",
     )
     .with_aliases(&["fq_codel"])

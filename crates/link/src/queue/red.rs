@@ -33,26 +33,29 @@ fadeout_core::parameters! {
     /// The parameters that a scenario may give.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct RedParameters {
-        /// Average queue length below which RED drops nothing (1993, section 4).
+        /// Average queue length below which RED drops no packet (Floyd and Jacobson 1993, section
+        /// 4).
         pub min_threshold: f64 = packets("5"),
         /// Average queue length at which the drop probability has its maximum. Three times the
         /// minimum threshold is usual (Floyd 1997).
         pub max_threshold: f64 = packets("15"),
-        /// Weight of the queue length at an arrival in the average (1993, section 4).
+        /// Weight with which the queue length at an arrival enters the average (Floyd and Jacobson
+        /// 1993, section 4).
         pub weight: f64 = share("0.002"),
-        /// Drop probability at the maximum threshold. It was 0.02 in 1993, and 0.1 is recommended
-        /// since 1997.
+        /// Drop probability at the maximum threshold. The paper of 1993 has 0.02. The
+        /// recommendation since 1997 is 0.1.
         pub max_probability: f64 = share("0.1"),
-        /// True if the drop probability rises on from `max-probability` to one between the maximum
-        /// threshold and twice that. If false, it jumps to one (Floyd 2000).
+        /// True if the drop probability grows from `max-probability` to one between the maximum
+        /// threshold and twice this threshold. If false, it jumps to one at the maximum threshold
+        /// (Floyd 2000).
         pub is_gentle as "gentle": bool = flag("true"),
-        /// True if the maximum probability follows the load, twice a second (Floyd, Gummadi,
+        /// True if RED adapts `max-probability` to the load, twice a second (Floyd, Gummadi,
         /// Shenker 2001).
         pub is_adaptive as "adaptive": bool = flag("false"),
-        /// Size of a typical packet. While the link is idle, the average decreases by one weight
-        /// for each such packet that the link could have sent at its mean rate.
+        /// Size of a typical packet. While the link is idle, RED decreases the average as if such
+        /// packets arrived at the link's mean rate and found an empty queue.
         pub mean_packet: Bytes = integer((64, 65_535, "bytes"), "1000"),
-        /// True if ECN-capable packets are marked and not dropped (RFC 3168).
+        /// True if ECN-capable packets are marked in place of being dropped (RFC 3168).
         pub ecn: bool = flag("true"),
     }
 }
@@ -81,7 +84,8 @@ impl Registered<Rate> for RedConfig {
     const ENTRY: Entry = Entry::new(
         "red",
         "active",
-        "Drops arriving packets with a probability that grows with the average queue length.",
+        "Random early detection (RED). Drops arriving packets with a probability that grows with \
+         the average queue length.",
         "Floyd, Jacobson, IEEE/ACM ToN 1(4), 1993; adaptive: Floyd, Gummadi, Shenker, 2001",
     )
     .with_parameters(RedParameters::PARAMETERS);

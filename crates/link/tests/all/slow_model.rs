@@ -16,8 +16,8 @@ use proptest::prelude::*;
 struct Case {
     /// Length in ns and rate in bit/s of each step. The steps repeat.
     steps: Vec<(u64, u64)>,
-    /// For each blockage: the gap before the blockage in ns, the length of the blockage in ns, and
-    /// the rate of the link during the blockage in bit/s.
+    /// Gap before each blockage in ns, length of the blockage in ns, and rate of the link during
+    /// the blockage in bit/s.
     blockages: Vec<(u64, u64, u64)>,
     effect: BlockageEffect,
     /// Gap before each packet in ns, and its size.

@@ -20,8 +20,8 @@ pub(crate) struct Levels {
     /// Transmitted power per resource element in dBm. In a 3G cell, the transmitted power of the
     /// pilot.
     pub element_dbm: f64,
-    /// Ground distance in metres within which the cell itself is nearer to a UE than the wrap-around
-    /// copies of the cell.
+    /// Ground distance in metres within which the cell itself is nearer to a UE than the
+    /// wrap-around copies of the cell.
     pub unique_m: f64,
 }
 

@@ -8,7 +8,7 @@ use fadeout_core::Span;
 /// Standard: TS 38.331 §5.5.4; TS 36.331 §5.5.4.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct MeasurementEvent {
-    /// Condition of the event.
+    /// Kind of the measurement event: the condition that triggers a report.
     pub kind: EventKind,
     /// Hysteresis in dB.
     pub hysteresis_db: f64,

@@ -246,8 +246,8 @@ impl Resources {
         0..self.schemes.len() * self.ranks.len()
     }
 
-    /// Returns the modulation and coding scheme and the number of layers with the number `position`.
-    /// [`Resources::position`] returns this number.
+    /// Returns the modulation and coding scheme and the number of layers that have the number
+    /// `position`. [`Resources::position`] returns this number.
     pub(crate) fn scheme(&self, position: usize) -> LayeredScheme<'_> {
         LayeredScheme {
             mcs: &self.schemes[position % self.schemes.len()],

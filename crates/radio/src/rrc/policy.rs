@@ -147,8 +147,8 @@ impl Registered for Reported {
     const ENTRY: Entry = Entry::new(
         "a3",
         "signal",
-        "Hands over to the strongest cell that a measurement event reports. Without `events` it is \
-         A3 with its offset, hysteresis and time to trigger.",
+        "Hands over to the strongest cell in a measurement report. Without `events` the network \
+         uses event A3 with the offset, hysteresis and time to trigger of this policy.",
         "3GPP TS 38.331, clause 5.5.4.4",
     )
     .with_aliases(&["reported"]);
@@ -177,9 +177,9 @@ impl Registered for Strongest {
     const ENTRY: Entry = Entry::new(
         "strongest",
         "signal",
-        "Hands over at once to the cell that is strongest at a measurement, without offset, \
-         hysteresis and time to trigger. Ping-pongs are frequent. Events about neighbours in \
-         `events` are ignored, except a6.",
+        "Hands over at once to the cell that is strongest in a measurement, without offset, \
+         hysteresis and time to trigger. Ping-pong handovers are frequent. Events about neighbour \
+         cells in `events` are ignored, except a6.",
         "3GPP TS 38.331, clause 5.5.4.4, with all of these at zero",
     )
     .with_parameters(Strongest::PARAMETERS);
@@ -215,8 +215,8 @@ fadeout_core::parameters! {
     /// Policy that chooses the strongest cell, with offsets by load.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct LoadAware {
-        /// Largest offset. It applies if the serving cell has other UEs and the neighbour has no
-        /// UEs.
+        /// Largest cell individual offset. It applies if the serving cell has other UEs and the
+        /// neighbour cell has no UEs.
         pub most_offset: f64 = number((0.0, 24.0, "dB"), "6"),
     }
 }
@@ -225,9 +225,9 @@ impl Registered for LoadAware {
     const ENTRY: Entry = Entry::new(
         "load-aware",
         "load",
-        "Works as `a3`, with a cell individual offset that grows with the load difference. The \
-         difference is the share by which the serving cell has more other UEs than the \
-         neighbour. The policy avoids full cells.",
+        "Load balancing: works as `a3`, with a cell individual offset that grows with the relative \
+         load difference. The load of a cell is the number of other UEs in it. The policy avoids \
+         full cells.",
         "3GPP TS 36.300, clause 22.4.1: mobility load balancing",
     )
     .with_aliases(&["mlb"])
@@ -285,11 +285,11 @@ fadeout_core::parameters! {
     /// Policy that chooses a lower band while the higher band is blocked.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct BlockageAware {
-        /// RSRP below which a cell counts as blocked.
+        /// RSRP below which the serving cell counts as blocked.
         pub leave_below: f64 = number((-200.0, 50.0, "dBm"), "-110"),
         /// Time for which the serving cell must be blocked before the UE leaves it.
         pub leave_after: Span = span("40 ms"),
-        /// RSRP that a cell of a lower carrier must have.
+        /// Smallest RSRP of a cell of a lower carrier to which the policy hands over.
         pub least: f64 = number((-200.0, 50.0, "dBm"), "-120"),
         /// Margin above `leave-below` by which a cell of a higher carrier must be better before the
         /// UE returns.
@@ -297,7 +297,8 @@ fadeout_core::parameters! {
         /// Time for which the cell of the higher carrier must be better. It should exceed the time
         /// between blockages.
         pub return_after: Span = span("1 s"),
-        /// Filter coefficient k of the layer 3 filter of both conditions.
+        /// Filter coefficient k of the layer 3 filter of the conditions for leaving and for
+        /// returning.
         pub filter: u32 = integer((0, 19, ""), "0"),
     }
 }
@@ -306,9 +307,9 @@ impl Registered for BlockageAware {
     const ENTRY: Entry = Entry::new(
         "blockage-aware",
         "band",
-        "Hands over to the strongest cell of a lower carrier when the serving cell is blocked. It \
-         returns when a cell of a higher carrier has been better by a margin for some time. Among \
-         cells of one carrier it works as `a3`.",
+        "Hands over to the strongest cell of a lower carrier when the serving cell is blocked. The \
+         UE returns when a cell of a higher carrier has been better by a margin for some time. \
+         Among cells of one carrier the policy works as `a3`.",
         "M. Polese, M. Giordani, M. Mezzavilla, S. Rangan, M. Zorzi, Improved handover through dual \
          connectivity in 5G mmWave mobile networks, IEEE JSAC 2017, section IV, with a margin and a time \
          against ping-pong",

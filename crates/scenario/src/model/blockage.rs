@@ -90,7 +90,7 @@ table! {
     #[derive(Debug, Clone, PartialEq)]
     pub struct InBetween {
         own {}
-        /// Carrier frequency. It determines the loss behind vehicles and in foliage.
+        /// Carrier frequency of the link. It determines the loss behind vehicles and in foliage.
         carrier: Hertz = Shape::Quantity(Dimension::Frequency, Range::closed(1e5, 3e11)), Required;
         /// Loss behind vehicles and in foliage above which no packet passes. Buildings always let
         /// no packet pass.

@@ -43,7 +43,7 @@ table! {
             Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 50.0)), BUDGET;
         /// Half-power beamwidth of both antennas in elevation. It affects only the antenna gains.
         elevation_beamwidth_deg as "elevation-beamwidth": f64 = BEAMWIDTH, BUDGET;
-        /// Share of the ideal directivity that the antennas reach.
+        /// Antenna efficiency: share of the ideal directivity that both antennas reach.
         antenna_efficiency: f64 = Shape::Number(Range::positive(1.0)), BUDGET;
         /// Number of spatial layers. The layers share the transmit power. Each layer has the full
         /// spectral efficiency.

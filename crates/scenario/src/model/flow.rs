@@ -53,7 +53,7 @@ table! {
         application: Named = Shape::Named { kind: "application", tag: "kind" }, FirstOfKind;
         /// Transport stack of both ends.
         profile: String = Shape::NameOf("profile"), FirstOfKind;
-        /// Constants of the transport stack that replace those of the `profile`.
+        /// Parameters of the transport stack that replace those of the `profile`.
         tcp: Parameters = Shape::ParametersOf { kind: "profile", by: "profile" }, Optional;
         /// Congestion control of the data sender. Default: the one of the `profile`.
         congestion_control: Option<Named> =

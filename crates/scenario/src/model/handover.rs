@@ -130,7 +130,7 @@ words! {
     /// The fate of downlink data at the source of a handover between links.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum HandoverFate {
-        /// The data is dropped.
+        /// The source drops the data.
         None = "none",
         /// The data is forwarded to the target over links of the scenario.
         Forwarding = "forwarding",

@@ -159,8 +159,8 @@ macro_rules! over_time {
                 Steps as "steps" {
                     $(#[doc = $step_doc])+
                     steps: Vec<(Time, $type)> = Shape::List(&Shape::Pair(&TIME, &$shape)), Required;
-                    /// Time after which the steps start over. Default: the last step lasts to the
-                    /// end of the run.
+                    /// Time after which the steps repeat. Default: no repetition, so the last step
+                    /// lasts to the end of the run.
                     repeat_every: Option<Span> = POSITIVE_TIME, Optional;
                 }
                 $($before)*
@@ -170,8 +170,8 @@ macro_rules! over_time {
                     /// the columns, separated by commas: `time_s` with `rate_mbps`, `delay_ms` or
                     /// both. Each row is valid until the time of the next row.
                     series: File = SERIES, Required;
-                    /// Time after which the rows start over. Default: the last row is valid to the
-                    /// end of the run.
+                    /// Time after which the rows repeat. Default: no repetition, so the last row is
+                    /// valid to the end of the run.
                     repeat_every: Option<Span> = POSITIVE_TIME, Optional;
                 }
                 $($after)*
@@ -204,8 +204,8 @@ over_time! {
                 /// Path of the trace file, relative to the scenario file.
                 trace: File =
                     Shape::File("a mahimahi trace, relative to the scenario file"), Required;
-                /// True if the trace starts over at its end. If false, the link sends nothing after
-                /// the end.
+                /// True if the trace starts again at its end. If false, the link sends nothing
+                /// after the end of the trace.
                 repeat: bool = Shape::Bool, Default("true");
             }
         }

@@ -60,8 +60,8 @@ table! {
         /// with its defaults.
         conditions: Option<Vec<ExecutionCondition>> =
             Shape::List(&Shape::Table(ExecutionCondition::KEYS)), Optional;
-        /// Largest number of prepared cells of a UE (maxNrofCondCells). Used only with the
-        /// procedures `conditional` and `ltm`. Default: 8.
+        /// Largest number of cells that are prepared for a UE (maxNrofCondCells). Used only with
+        /// the procedures `conditional` and `ltm`. Default: 8.
         max_candidates: Option<u32> = Shape::Integer { min: 1, max: 8 }, Optional;
         /// Longest time for which a prepared cell keeps resources for a UE that does not come. Used
         /// only with the procedures `conditional` and `ltm`. Default: 10 s with `conditional`, no
@@ -368,7 +368,7 @@ table! {
     pub struct MeasurementEvent {
         own {}
         check = MeasurementEvent::with_levels;
-        /// Condition of the event.
+        /// Kind of the measurement event: the condition that triggers a report.
         kind: EventKind = EventKind::SHAPE, Required;
         /// RSRP threshold. In a1 and a2 it is compared with the serving cell, in a4, a5, b1, b2 and
         /// 3a with the neighbour cell.
@@ -537,7 +537,7 @@ words! {
     /// The fate of downlink data at the source of a handover.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum HandoverData {
-        /// The data is dropped.
+        /// The source drops the data.
         None = "none",
         /// The data is forwarded to the target. In acknowledged mode it keeps its PDCP sequence
         /// numbers.

@@ -37,7 +37,7 @@ table! {
         /// Number of reports from a region that a base station needs before it predicts for the
         /// region.
         learning: u32 = REPORTS, Default("2");
-        /// Time for which a base station predicts ahead.
+        /// Longest time ahead for which a base station predicts blockages.
         horizon: Span = POSITIVE_TIME, Default("\"5 s\"");
         /// Standard deviation of the error of a UE's reported position. The error of a UE is
         /// constant over the run.
@@ -58,12 +58,12 @@ words! {
     pub enum Knowledge {
         /// Past reports: the share of reports from each region during which the cell was blocked.
         Reports = "reports",
-        /// Buildings that obstruct the line of sight from the cell.
+        /// The base station knows the buildings that obstruct the line of sight from the cell.
         Buildings = "buildings",
         /// Buildings and all vehicles. Each vehicle is assumed to drive straight on at its reported
         /// speed.
         Vehicles = "vehicles",
-        /// The exact future of the simulation, for comparison.
+        /// The base station knows the exact future of the simulation, for comparison.
         Future = "future",
     }
 }
@@ -72,7 +72,7 @@ words! {
     /// The division of the ground into regions.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Regions {
-        /// Squares of the ground.
+        /// Squares on the ground. All positions in a square are one region.
         Squares = "squares",
         /// Beams of the base station. All positions in the same direction from the mast are one
         /// region.

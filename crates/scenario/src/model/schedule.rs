@@ -37,8 +37,8 @@ variants! {
             intervals: Vec<(Time, Time)> =
                 Shape::List(&Shape::Pair(&TIME, &POSITIVE_TIME)), Required;
         }
-        /// Alternating clear and blocked intervals with exponentially distributed lengths. They are
-        /// in the steady state from the start.
+        /// Alternating clear and blocked intervals with exponentially distributed lengths. The
+        /// process is in its steady state from the start of the run.
         Exponential as "mean-clear" {
             /// Mean length of a clear interval.
             mean_clear: Span = OUTAGE, Required;

@@ -10,8 +10,8 @@ use fadeout_core::{Decibel, Meters, NodeId};
 use serde_json::{Map, Value, json};
 
 impl Scenario {
-    /// Returns the scenario in the keys of the format, with the defaults of all keys written out. An
-    /// exception are parameters of catalog entries. They are included only if they differ from
+    /// Returns the scenario in the keys of the format, with the defaults of all keys written out.
+    /// Parameters of catalog entries are an exception. They are included only if they differ from
     /// their defaults. If [`crate::parse`] reads [`toml_from_json`] of the result, it returns the
     /// same scenario.
     pub fn to_json(&self) -> Value {

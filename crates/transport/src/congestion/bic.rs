@@ -48,7 +48,7 @@ impl Registered<Stream> for Bic {
         name: "bic",
         aliases: &["bictcp"],
         family: "loss-based",
-        summary: "Binary search for the window of the last loss.",
+        summary: "BIC: binary search for the window of the last loss.",
         citation: "Xu, Harfoush, Rhee, INFOCOM 2004; Linux 6.12 net/ipv4/tcp_bic.c",
         parameters: &[
             number(
@@ -73,14 +73,13 @@ impl Registered<Stream> for Bic {
                 "smooth-part",
                 (1, 1_000, ""),
                 "20",
-                "Number of round trips, times a quarter, over which the last step to W_max is \
-                 spread.",
+                "Four times the number of round trips over which the last step to W_max is spread.",
             ),
             flag(
                 "fast-convergence",
                 "true",
-                "True if a loss below W_max makes BIC remember less than the window at the loss \
-                 (fast convergence).",
+                "True for fast convergence: after a loss below W_max, BIC takes less than the \
+                 window at the loss as the new W_max.",
             ),
             HZ,
         ],

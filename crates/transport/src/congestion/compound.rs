@@ -61,14 +61,14 @@ impl Registered<Stream> for Compound {
         name: "compound",
         aliases: &["ctcp"],
         family: "loss-based",
-        summary: "A loss window plus a delay window that fills an empty path.",
+        summary: "Compound TCP: a loss window plus a delay window, which fills an unused path.",
         citation: "Tan, Song, Zhang, Sridharan, INFOCOM 2006; draft-sridharan-tcpm-ctcp",
         parameters: &[
             number(
                 "alpha",
                 (0.0, 10.0, ""),
                 "0.125",
-                "Factor alpha of the increase alpha win^k.",
+                "Factor alpha of the increase alpha win^k, where win is the window.",
             ),
             number(
                 "beta",
@@ -80,13 +80,13 @@ impl Registered<Stream> for Compound {
                 "k",
                 (0.0, 1.0, ""),
                 "0.75",
-                "Exponent k of the increase alpha win^k.",
+                "Exponent k of the increase alpha win^k, where win is the window.",
             ),
             number(
                 "zeta",
                 (0.0, 100.0, ""),
                 "1",
-                "Share of the queue by which the delay window shrinks.",
+                "Share zeta of the queue length by which the delay window shrinks.",
             ),
             number(
                 "gamma",
@@ -103,7 +103,7 @@ impl Registered<Stream> for Compound {
                 "lambda",
                 (0.0, 1.0, ""),
                 "0.25",
-                "Weight of a loss in the tuning of gamma.",
+                "Weight lambda of a loss in the tuning of gamma.",
             ),
             integer(
                 "low-window",

@@ -72,33 +72,35 @@ impl Registered<Stream> for Copa {
         name: "copa",
         aliases: &[],
         family: "delay-based",
-        summary: "A rate in inverse proportion to the queueing delay. It competes where other \
-            flows fill the queue.",
+        summary: "Copa: a rate in inverse proportion to the queueing delay. Copa becomes more \
+                  aggressive if other flows fill the queue.",
         citation: "Arun, Balakrishnan, NSDI 2018",
         parameters: &[
             number(
                 "delta",
                 (0.001, 10.0, "1/segments"),
                 "0.5",
-                "Weight delta of delay against throughput. Alone, a sender keeps 1 / delta \
-                 segments in the queue. The default is the paper's.",
+                "Weight delta of delay against throughput. A single sender keeps 1 / delta \
+                 segments in the queue. The default is the value of the paper.",
             ),
             flag(
                 "competes",
                 "true",
-                "True if delta adapts where the queue does not empty (section 2.2).",
+                "True if delta adapts to competing flows when the queue does not become empty \
+                 (section 2.2 of the paper).",
             ),
             integer(
                 "empty-within",
                 (1, 1_000, "round-trip times"),
                 "5",
-                "Time without a nearly empty queue after which Copa competes. The paper's value is \
-                 five, which is the period in which senders of Copa alone empty the queue.",
+                "Time without a nearly empty queue after which Copa competes with other flows, in \
+                 round-trip times. The paper has five, because senders of Copa alone empty the \
+                 queue within this time.",
             ),
             span(
                 "min-rtt-window",
                 "10 s",
-                "Time for which a smallest round-trip time is remembered.",
+                "Length of the window over which the smallest round-trip time is determined.",
             ),
         ],
     };

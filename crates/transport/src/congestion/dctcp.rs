@@ -49,20 +49,20 @@ impl Registered<Stream> for Dctcp {
         name: "dctcp",
         aliases: &["data-center-tcp"],
         family: "ecn",
-        summary: "Reduces the window in proportion to the share of marked segments.",
+        summary: "DCTCP: reduces the window in proportion to the share of marked segments.",
         citation: "RFC 8257; Linux 6.12 net/ipv4/tcp_dctcp.c",
         parameters: &[
             integer(
                 "shift-g",
                 (0, 10, ""),
                 "4",
-                "Shift of the filter: its weight g is 2 to the power of minus this.",
+                "Shift of the filter of marks. The weight g is 2 to the power of minus this value.",
             ),
             number(
                 "initial-alpha",
                 (0.0, 1.0, ""),
                 "1",
-                "Value of alpha before the first window.",
+                "Initial value of alpha, the estimated share of marked segments.",
             ),
             choice(
                 "arithmetic",

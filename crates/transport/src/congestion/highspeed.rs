@@ -64,13 +64,13 @@ impl Registered<Stream> for HighSpeed {
         name: "highspeed",
         aliases: &["hstcp"],
         family: "loss-based",
-        summary: "Increase and decrease that depend on the window, for large windows.",
+        summary: "HighSpeed TCP: increase and decrease depend on the window. For large windows.",
         citation: "RFC 3649; Linux 6.12 net/ipv4/tcp_highspeed.c",
         parameters: &[choice(
             "increase",
             Increase::NAMES,
             "table",
-            "Increase and decrease: by steps through the RFC's table, as in Linux, or computed as \
+            "Source of increase and decrease: the table of the RFC, as in Linux, or the functions \
              a(w) and b(w).",
         )],
     };

@@ -83,13 +83,13 @@ impl Registered<Stream> for Htcp {
         name: "htcp",
         aliases: &["h-tcp"],
         family: "loss-based",
-        summary: "An increase that grows with the time since the last loss.",
+        summary: "H-TCP: an increase that grows with the time since the last loss.",
         citation: "Shorten, Leith, PFLDnet 2004; Linux 6.12 net/ipv4/tcp_htcp.c",
         parameters: &[
             span(
                 "delta-l",
                 "1 s",
-                "Time after a loss in which the increase is that of Reno.",
+                "Time after a loss during which the increase is that of Reno.",
             ),
             flag(
                 "rtt-scaling",

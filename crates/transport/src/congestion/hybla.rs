@@ -43,21 +43,23 @@ impl Registered<Stream> for Hybla {
         name: "hybla",
         aliases: &[],
         family: "loss-based",
-        summary: "Growth of the window that does not depend on the round-trip time, for satellite \
-            paths.",
+        summary: "Hybla: the growth of the window does not depend on the round-trip time. For \
+                  satellite paths.",
         citation: "Caini, Firrincieli, Int. J. Satellite Communications and Networking 22, 2004; \
                    Linux 6.12 net/ipv4/tcp_hybla.c",
         parameters: &[
             span(
                 "rtt0",
                 "25 ms",
-                "Round-trip time RTT0 of the path whose growth is reproduced.",
+                "Reference round-trip time RTT0. The window grows as on a path with this \
+                 round-trip time.",
             ),
             integer(
                 "max-window",
                 (2, 1_000_000_000, "segments"),
                 "65535",
-                "Largest window, as in the kernel. Slow start on a long path has no other bound.",
+                "Largest window. The kernel has this limit, too. Slow start on a long path has no \
+                 other limit.",
             ),
         ],
     };

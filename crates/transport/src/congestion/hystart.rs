@@ -67,13 +67,13 @@ pub(super) const PARAMETERS: [Parameter; 4] = [
         "hystart-low-window",
         (0.0, 1e6, "segments"),
         "16",
-        "Window from which HyStart looks for an exit from slow start.",
+        "Window from which on HyStart may end slow start.",
     ),
     choice(
         "hystart-detect",
         Signs::NAMES,
         "both",
-        "Signs that HyStart uses: ACK trains, rising delay, or both.",
+        "Signs by which HyStart ends slow start: ACK trains, rising delay, or both.",
     ),
     span(
         "hystart-ack-delta",
@@ -84,8 +84,9 @@ pub(super) const PARAMETERS: [Parameter; 4] = [
         "hystart-rounds",
         Rounds::NAMES,
         "from-start",
-        "Beginning of HyStart's rounds: with slow start (Linux 6.12.13, and 6.14 or later), or \
-         with the ACK that finds the low window, in the middle of a round (earlier kernels).",
+        "Beginning of HyStart's rounds. They begin with slow start (Linux 6.12.13, and 6.14 or \
+         later), or with the ACK at which the window reaches `hystart-low-window` (earlier \
+         kernels). This ACK is in the middle of a round.",
     ),
 ];
 

@@ -51,7 +51,8 @@ impl Registered<Stream> for Illinois {
         name: "illinois",
         aliases: &[],
         family: "loss-based",
-        summary: "Reno with an increase and a decrease that depend on the queueing delay.",
+        summary: "Illinois: Reno with an increase and a decrease that depend on the queueing \
+                  delay.",
         citation: "Liu, Basar, Srikant, Performance Evaluation 65, 2008; Linux 6.12 \
                    net/ipv4/tcp_illinois.c",
         parameters: &[
@@ -65,8 +66,8 @@ impl Registered<Stream> for Illinois {
                 "theta",
                 (1, 1_000, "round trips"),
                 "5",
-                "Number of rounds of low delay before the largest increase returns, counted after a \
-                 round of high delay.",
+                "Number of rounds of low delay, after a round of high delay, before the increase \
+                 is again the largest.",
             ),
         ],
     };

@@ -12,8 +12,8 @@ pub(super) const HZ: Parameter = integer(
     "hz",
     (100, 1000, "ticks per second"),
     "1000",
-    "Timer frequency of the kernel (CONFIG_HZ), in which the algorithm measures time. Kernels are \
-     built with 100, 250, 300 or 1000.",
+    "Timer frequency of the kernel in Hz (CONFIG_HZ): 100, 250, 300 or 1000. The algorithm \
+     measures time in ticks of this frequency.",
 );
 
 /// Returns the window in whole segments, at least one.

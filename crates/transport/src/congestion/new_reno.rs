@@ -81,7 +81,8 @@ impl Registered<Stream> for NewReno {
         name: "newreno",
         aliases: &["new-reno", "rfc5681"],
         family: "loss-based",
-        summary: "Additive increase, and a halved window after a loss, as in the RFCs.",
+        summary: "Reno as in the RFCs: additive increase, and half of the flight size after a \
+                  loss.",
         citation: "RFC 5681 section 3.1; RFC 6582; RFC 3465",
         parameters: NewReno::PARAMETERS,
     };

@@ -55,7 +55,7 @@ impl Registered<Stream> for Prague {
         name: "prague",
         aliases: &["tcp-prague"],
         family: "ecn",
-        summary: "Scalable response to accurate ECN, for low-latency queues (L4S).",
+        summary: "Prague: scalable response to accurate ECN, for low-latency queues (L4S).",
         citation: "draft-briscoe-iccrg-prague-congestion-control; RFC 9330",
         parameters: &[
             number(
@@ -67,13 +67,15 @@ impl Registered<Stream> for Prague {
             span(
                 "target-rtt",
                 "25 ms",
-                "Round-trip time that shorter paths behave as if they had.",
+                "Smallest effective round-trip time. On a shorter path the window grows as with \
+                 this round-trip time.",
             ),
             integer(
                 "settling-rounds",
                 (0, 1_000_000, "round trips"),
                 "500",
-                "Number of rounds before a shorter path behaves as if it were longer.",
+                "Number of rounds after which a path with a shorter round-trip time than \
+                 `target-rtt` behaves as if it had `target-rtt`.",
             ),
         ],
     };

@@ -24,15 +24,15 @@ impl Registered<Stream> for Reno {
         name: "reno",
         aliases: &["linux-reno"],
         family: "loss-based",
-        summary: "Additive increase, and a halved window after a loss, in Linux's integer \
-            arithmetic.",
+        summary: "Reno: additive increase, and half of the window after a loss, in Linux's integer \
+                  arithmetic.",
         citation: "Linux 6.12 net/ipv4/tcp_cong.c; RFC 5681",
         parameters: &[number(
             "beta-ecn",
             (0.5, 0.95, ""),
             "0.5",
             "Fraction of the window kept after an ECN echo. The kernel halves the window. RFC 8511 \
-             (ABE) proposes 0.8, because a queue that marks is a short one.",
+             (ABE) proposes 0.8, because queues that mark packets are short.",
         )],
     };
 

@@ -69,8 +69,8 @@ impl Registered<Stream> for RtwTcp {
         name: "rtw-tcp",
         aliases: &["rtw"],
         family: "cross-layer",
-        summary: "CUBIC that keeps its window during blockages shorter than its timeout. It needs \
-            `link-info`.",
+        summary: "CUBIC that keeps its window during blockages shorter than its timeout. Needs \
+                  `link-info`.",
         citation: "Na et al., TCP behavior in mmWave connected vehicular networks, section 3.2.5",
         parameters: &[
             number(
@@ -83,8 +83,9 @@ impl Registered<Stream> for RtwTcp {
                 "low-speed",
                 (0.0, 1000.0, "m/s"),
                 "3",
-                "Speed below which a loss waits a round-trip time for the link layer. The paper \
-                 gives no value. The default separates pedestrians from vehicles.",
+                "Speed below which the sender waits a round-trip time for the link layer before it \
+                 responds to a loss. The paper gives no value. The default separates pedestrians \
+                 from vehicles.",
             ),
         ],
     };

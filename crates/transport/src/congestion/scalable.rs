@@ -22,8 +22,8 @@ impl Registered<Stream> for Scalable {
         name: "scalable",
         aliases: &["stcp"],
         family: "loss-based",
-        summary: "An increase by a hundredth of the acknowledged data, and a decrease by an \
-            eighth.",
+        summary: "Scalable TCP: an increase by a hundredth of the acknowledged data, and a \
+                  decrease by an eighth.",
         citation: "Kelly, CCR 33(2), 2003; Linux 6.12 net/ipv4/tcp_scalable.c",
         parameters: &[integer(
             "acks-per-segment",

@@ -21,7 +21,7 @@ impl Registered<Stream> for Tahoe {
         name: "tahoe",
         aliases: &[],
         family: "loss-based",
-        summary: "Slow start from one segment after every loss.",
+        summary: "Tahoe: slow start from one segment after every loss.",
         citation: "Jacobson, SIGCOMM 1988",
         parameters: NewReno::PARAMETERS,
     };

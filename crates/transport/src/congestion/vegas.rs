@@ -31,7 +31,8 @@ impl Registered<Stream> for Vegas {
         name: "vegas",
         aliases: &[],
         family: "delay-based",
-        summary: "Keeps two to four segments in the queue, measured by the round-trip time.",
+        summary: "Vegas: keeps two to four segments in the queue, which it estimates from the \
+                  round-trip time.",
         citation: "Brakmo, Peterson, JSAC 13(8), 1995; Linux 6.12 net/ipv4/tcp_vegas.c",
         parameters: &[
             integer(

@@ -35,7 +35,7 @@ impl Registered<Stream> for Veno {
         name: "veno",
         aliases: &[],
         family: "loss-based",
-        summary: "Reno that reduces by only a fifth when the queue is short.",
+        summary: "Veno: Reno that reduces the window by only a fifth when the queue is short.",
         citation: "Fu, Liew, JSAC 21(2), 2003; Linux 6.12 net/ipv4/tcp_veno.c",
         parameters: &[integer(
             "beta",

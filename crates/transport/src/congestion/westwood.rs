@@ -51,7 +51,8 @@ impl Registered<Stream> for Westwood {
         name: "westwood",
         aliases: &["westwood+", "westwood-plus"],
         family: "rate-based",
-        summary: "Reno with a window after a loss that follows from the measured bandwidth.",
+        summary: "Westwood: Reno with a window after a loss that is computed from the measured \
+                  bandwidth.",
         citation: "Mascolo et al., MobiCom 2001; Grieco, Mascolo, CCR 34(2), 2004; Linux 6.12 \
                    net/ipv4/tcp_westwood.c",
         parameters: &[
@@ -59,7 +60,8 @@ impl Registered<Stream> for Westwood {
                 "filter",
                 Estimator::NAMES,
                 "linux",
-                "Bandwidth estimate: the kernel's filter or that of one of the papers.",
+                "Filter for the bandwidth estimate: the kernel's filter, or the filter in one of \
+                 the papers.",
             ),
             span(
                 "tau",

@@ -34,23 +34,24 @@ impl Registered<Stream> for XTcp {
         name: "x-tcp",
         aliases: &["xtcp"],
         family: "cross-layer",
-        summary: "A window of the link's rate times the smallest round-trip time. It needs \
-            `link-info`.",
+        summary: "A window that is the link's reported rate times the smallest round-trip time. \
+                  Needs `link-info`.",
         citation: "Azzino, Drago, Polese, Zanella, Zorzi, Med-Hoc-Net 2017",
         parameters: &[
             number(
                 "gain",
                 (0.1, 10.0, ""),
                 "1",
-                "Window in bandwidth-delay products. Above 1 a queue stands at the link, which \
-                 hides errors of the estimate.",
+                "Window in bandwidth-delay products. A value above 1 keeps a queue at the link, \
+                 which hides errors of the estimate.",
             ),
             number(
                 "rate-weight",
                 (0.01, 1.0, ""),
                 "1",
-                "Weight of a new rate in the filter. The default 1 takes it as it is, because the \
-                 link reports rates and not grants. Grants of single slots would need 1/8.",
+                "Weight of a newly reported rate in the filter. The default 1 uses each report \
+                 unfiltered, because the link reports rates and not grants. Grants of single slots \
+                 would need 1/8.",
             ),
         ],
     };

@@ -47,14 +47,15 @@ impl Registered<Stream> for Yeah {
         name: "yeah",
         aliases: &["yeah-tcp"],
         family: "loss-based",
-        summary: "Scalable with a short queue, and Reno with a long queue, which it empties.",
+        summary: "YeAH: Scalable TCP while the queue is short. With a long queue it behaves as \
+                  Reno and empties the queue.",
         citation: "Baiocchi, Castellani, Vacirca, PFLDnet 2007; Linux 6.12 net/ipv4/tcp_yeah.c",
         parameters: &[
             integer(
                 "alpha",
                 (1, 1_000_000, "segments"),
                 "80",
-                "Longest queue in fast mode.",
+                "Largest number of queued segments in fast mode.",
             ),
             integer(
                 "phi",

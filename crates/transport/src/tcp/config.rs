@@ -248,28 +248,29 @@ fadeout_core::parameters! {
     /// Schemes for links that fail or lose without being congested.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct ResilienceConfig {
-        /// Response to an indication of loss. TCP-DCR waits for the link layer. NCR counts
-        /// duplicates up to a share of the window (RFC 4653). TCP-Casablanca keeps the window if
-        /// the receiver can tell losses of the radio from those of a `biased` queue.
+        /// Response to an indication of loss. TCP-DCR waits for the link layer to retransmit. NCR
+        /// waits for duplicate ACKs of a share of the window (RFC 4653). TCP-Casablanca keeps the
+        /// window if a loss is due to the radio and not to a `biased` queue.
         pub loss as "loss-response": LossResponse = choice(LossResponse::NAMES, "standard"),
         /// Time for which TCP-DCR waits before it responds to a loss, in smoothed round-trip times.
-        /// The default is the paper's.
+        /// The default is the value of the paper.
         pub loss_delay_rtts as "dcr-delay": f64 = number((0.0, 100.0, "round-trip times"), "1"),
-        /// Period of expendable segments in TCP-Casablanca: one segment of this many is expendable.
-        /// The paper leaves the pattern open. With fewer than one in ten, a queue finds none to
-        /// drop.
+        /// Period of expendable segments in TCP-Casablanca: one of this number of segments is
+        /// expendable. The paper gives no pattern. If fewer than one in ten segments are
+        /// expendable, a full queue may contain no expendable segment.
         pub expendable_every as "casablanca-period": u32 = integer((2, 1_000, "segments"), "5"),
-        /// Response to an outage that `link-info` reports. TCP-Feedback stops sending, ELFN probes,
-        /// and with Freeze-TCP the receiver closes its window before the outage.
+        /// Response to an outage that `link-info` reports. With TCP-Feedback the sender stops. With
+        /// ELFN the sender sends probes. With Freeze-TCP the receiver closes its window before the
+        /// outage.
         pub outage as "outage-response": OutageResponse = choice(OutageResponse::NAMES, "none"),
-        /// Longest time for which TCP-Feedback stops sending without a notice of a new route. The
-        /// paper leaves it open. It must exceed the longest outage.
+        /// Longest time for which a sender with TCP-Feedback waits for the notice of a new route.
+        /// It must exceed the longest outage. The paper gives no value.
         pub route_timeout as "feedback-timeout": Span = span("5 s"),
-        /// Time between two probes of ELFN. The default is the paper's for a radio of 2 Mbit/s. A
-        /// shorter outage costs the whole interval.
+        /// Time between two probes of ELFN. After a shorter outage the sender still waits for the
+        /// whole interval. The default is the paper's value for a radio of 2 Mbit/s.
         pub probe_interval as "elfn-probe-interval": Span = span("2 s"),
-        /// Time before an outage at which Freeze-TCP's receiver closes its window. The paper finds
-        /// one round trip best.
+        /// Time before an outage at which the receiver of Freeze-TCP closes its window. In the
+        /// paper, one round-trip time is the best value.
         pub freeze_lead_rtts as "freeze-lead": f64 = number((0.0, 100.0, "round-trip times"), "1"),
     }
 }

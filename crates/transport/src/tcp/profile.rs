@@ -12,9 +12,9 @@ fadeout_core::parameters! {
     /// are those of the standards; [`PROFILES`] has the others.
     #[derive(Debug, Clone, PartialEq)]
     struct Constants {
-        /// Smallest retransmission timeout. With the `rto-rule` "linux" it bounds the variance
-        /// term, so that the timeout stays this much above SRTT. With "rfc6298" it bounds the sum.
-        /// With "fixed" it is the timeout.
+        /// Smallest retransmission timeout. With the `rto-rule` "linux" it is the lower bound of
+        /// the variance term, so that the timeout exceeds SRTT by at least this time. With
+        /// "rfc6298" it is the lower bound of the timeout. With "fixed" it is the timeout.
         minimum_rto: Span = span("1 s"),
         /// Largest retransmission timeout (RFC 6298 rule 2.5).
         maximum_rto: Span = span("60 s"),
@@ -25,9 +25,9 @@ fadeout_core::parameters! {
         /// Granularity to which timeouts are rounded up (1/HZ in Linux).
         timer_tick: Span = span("1 ms"),
         /// True if timers expire at ticks, as in Linux's timer wheel. A timer expires at the tick
-        /// after its time. A timer of at least 63 ticks expires at a multiple of 8 ticks, a timer
-        /// of at least 504 ticks at a multiple of 64 ticks, and so on. If false, timers expire at
-        /// their exact time.
+        /// after its time. A timer of at least 63 ticks expires at a multiple of 8 ticks. A timer
+        /// of at least 504 ticks expires at a multiple of 64 ticks, and so on. If false, timers
+        /// expire at their exact time.
         timer_wheel: bool = flag("false"),
         /// Initial congestion window (RFC 6928).
         initial_window: u32 = integer((1, 10_000, "segments"), "10"),
@@ -35,12 +35,12 @@ fadeout_core::parameters! {
         initial_ssthresh: Option<f64> = integer((2, 100_000_000, "segments"), "unlimited"),
         /// Number of duplicate ACKs that begin a fast retransmit (RFC 5681, RFC 6675).
         duplicate_threshold: u32 = integer((1, 300, "segments"), "3"),
-        /// Maximum segment size in the MSS option. Timestamps take 12 bytes of it.
+        /// Maximum segment size in the MSS option. With timestamps the payload is 12 bytes smaller.
         mss: u32 = integer((88, 65_000, "bytes"), "1460"),
-        /// True if the timestamps option is used (RFC 7323).
+        /// True if both ends use the timestamps option (RFC 7323).
         timestamps: bool = flag("true"),
-        /// True if spurious window reductions are undone, detected by timestamps and DSACK (RFC
-        /// 3522, 3708).
+        /// True if the sender undoes spurious window reductions, which it detects by timestamps and
+        /// DSACK (RFC 3522, 3708).
         undo: bool = flag("false"),
         /// True if F-RTO detects spurious timeouts (RFC 5682).
         frto: bool = flag("false"),
@@ -49,11 +49,11 @@ fadeout_core::parameters! {
         /// True if recovery uses proportional rate reduction (RFC 6937). It needs SACK.
         prr: bool = flag("false"),
         /// Restart of the retransmission timer in a NewReno recovery: by the first partial
-        /// acknowledgment, or by each one (RFC 3782 section 4).
+        /// acknowledgment only, or by each partial acknowledgment (RFC 3782 section 4).
         newreno_variant: NewRenoVariant = choice(NewRenoVariant::NAMES, "impatient"),
-        /// Condition for a fast retransmit without SACK. Duplicate ACKs count only above the data
-        /// sent at the last fast retransmit or timeout (RFC 6582's `recover`), from there on
-        /// (ns-3), or always (RFC 5681).
+        /// Duplicate ACKs that may cause a fast retransmit without SACK. They are the ACKs above
+        /// `recover` (RFC 6582), the ACKs at or above `recover` (ns-3), or all (RFC 5681).
+        /// `recover` is the end of the data sent before the last fast retransmit or timeout.
         recover_guard: RecoverGuard = choice(RecoverGuard::NAMES, "above"),
         /// True if limited transmit is used (RFC 3042).
         limited_transmit: bool = flag("true"),
@@ -61,60 +61,63 @@ fadeout_core::parameters! {
         slow_start_after_idle: bool = flag("true"),
         /// Rule for delayed ACKs.
         ack_rule: AckRule = choice(AckRule::NAMES, "every-second"),
-        /// Time limit of a delayed ACK. With the `ack-rule` "linux", the shortest one.
+        /// Longest time for which an ACK is delayed. With the `ack-rule` "linux" it is the smallest
+        /// value of this limit.
         delayed_ack: Span = span("200 ms"),
         /// True if ACKs of out-of-order data are thinned (tcp_comp_sack of Linux).
         sack_compression: bool = flag("false"),
-        /// Size of a fixed receive window.
+        /// Size of the receive window if the window is fixed.
         receive_window: Option<u64> = integer((1_000, 1 << 30, "bytes"), "16777216"),
-        /// Limit of the autotuned receive window. Without a `receive-window` it switches autotuning
-        /// on.
+        /// Limit of the autotuned receive window. If no `receive-window` is given, this key enables
+        /// autotuning.
         maximum_receive_window: Option<u64> = integer((65_535, 1 << 30, "bytes"), "none"),
-        /// Initial memory of the receive buffer under autotuning (tcp_rmem[1]). Half of it holds
-        /// payload, and about 0.6 of it after the first full segment.
+        /// Initial memory of the receive buffer with autotuning (tcp_rmem[1]). Payload may use half
+        /// of this memory, and about 0.6 of it after the first full segment.
         initial_receive_buffer: u64 = integer((4_096, 1 << 30, "bytes"), "131072"),
-        /// Memory of the receive buffer that a packet takes in addition to its payload, under
-        /// autotuning. It holds the packet's descriptor, and the unused part of the network
+        /// Memory of the receive buffer that a packet needs in addition to its payload, with
+        /// autotuning. It contains the packet's descriptor and the unused part of the network
         /// device's buffer.
         packet_memory: u64 = integer((256, 65_536, "bytes"), "896"),
-        /// Memory of the receive buffer that a packet takes in addition to its payload if it is
-        /// merged with the one before it. It is 0 if segmentation in software made the packets. If
-        /// a network device made them, it is the unused part of the device's buffer. It is at most
-        /// `packet-memory`.
+        /// Memory of the receive buffer that a packet needs in addition to its payload if it is
+        /// merged with the previous packet. It is 0 if software segmentation produced the packets.
+        /// If a network device produced the packets, it is the unused part of the device's buffer.
+        /// It is at most `packet-memory`.
         joined_packet_memory: u64 = integer((0, 65_536, "bytes"), "0"),
-        /// Rule for the amount of written data that the socket accepts at once. With "linux" the
-        /// application waits for room in the send buffer.
+        /// Rule for the amount of data that the socket accepts in a write. With "linux" the
+        /// application waits for free memory in the send buffer.
         send_buffer: SendBufferRule = choice(SendBufferRule::NAMES, "unbounded"),
-        /// Memory of the send buffer until the handshake is complete (tcp_wmem[1]). After that it
-        /// holds two congestion windows, or three with BBR.
+        /// Memory of the send buffer until the handshake is complete (tcp_wmem[1]). After the
+        /// handshake the send buffer has the size of two congestion windows, or of three with BBR.
         initial_send_buffer: u64 = integer((4_096, 1 << 30, "bytes"), "16384"),
         /// Limit of the growth of the send buffer (tcp_wmem[2], 4194304 on most systems).
         maximum_send_buffer: Option<u64> = integer((4_608, 1 << 40, "bytes"), "unlimited"),
         /// Memory for headers in each buffer fragment of the send buffer (MAX_TCP_HEADER). It
-        /// depends on the kernel's configuration: 320 with wireless networks, down to 192 without.
-        /// With at least 269, a segment of 1460 bytes counts 4352 bytes in the buffer's growth,
-        /// with less 2304.
+        /// depends on the kernel's configuration: 320 with wireless networks, down to 192 without
+        /// them. A segment of 1460 bytes lets the buffer grow by 4352 bytes if this value is at
+        /// least 269. With a smaller value the buffer grows by 2304 bytes.
         header_memory: u64 = integer((128, 4_096, "bytes"), "320"),
-        /// Memory for headers in a buffer fragment that is newly allocated
-        /// (SKB_SMALL_HEAD_HEADROOM). Kernels of 2026 round it up: 384 with wireless networks, 256
-        /// without. Default: the value of `header-memory`.
+        /// Memory for headers in a newly allocated buffer fragment (SKB_SMALL_HEAD_HEADROOM).
+        /// Kernels of 2026 round this value up, to 384 with wireless networks and to 256 without
+        /// them. Default: the value of `header-memory`.
         head_memory: Option<u64> = integer((128, 4_096, "bytes"), "as header-memory"),
-        /// ECN feedback: the echo of RFC 3168, DCTCP's echo of each segment's mark (RFC 8257), or
-        /// accurate counts (RFC 9768). Automatic means the feedback that the congestion control
-        /// needs, or none.
+        /// ECN feedback of the receiver: the echo of RFC 3168, DCTCP's echo of each segment's mark
+        /// (RFC 8257), or accurate counts (RFC 9768). `automatic` means the feedback that the
+        /// congestion control needs, or none.
         ecn: EcnMode = choice(EcnMode::NAMES, "automatic"),
         /// Schemes for links that fail or lose.
         resilience: ResilienceConfig = group(),
         /// True if Nagle's algorithm is used.
         nagle: bool = flag("false"),
-        /// Pacing: the spacing of segments in time.
+        /// Pacing: rule for the spacing of segments in time.
         pacing: Pacing = choice(Pacing::NAMES, "automatic"),
         /// True if segments are sent in bursts of the size of segmentation offload (TSO autosizing
         /// of Linux).
         tso_bursts: bool = flag("false"),
-        /// Number of timeouts of a SYN before the first one that doubles (tcp_syn_linear_timeouts).
+        /// Number of timeouts of a SYN before the timeout is first doubled
+        /// (tcp_syn_linear_timeouts).
         linear_syn_timeouts: u32 = integer((0, 100, "timeouts"), "0"),
-        /// Number of consecutive timeouts after which the connection is given up (tcp_retries2).
+        /// Number of consecutive timeouts after which the sender gives up the connection
+        /// (tcp_retries2).
         maximum_retries: u32 = integer((1, 100, "timeouts"), "15"),
     }
 }

@@ -27,14 +27,14 @@ fadeout_core::parameters! {
         /// Number of PUCCH symbols, for feedback and requests, at the end of a slot. Short formats
         /// have 1 or 2 symbols, long formats at least 4.
         pub(super) pucch_symbols: u8 = integer((1, 13, "symbols"), "2"),
-        /// Number of resource elements of each resource block that do not count in transport block
-        /// sizes, because CSI-RS and similar signals may use them (xOverhead): 0, 6, 12 or 18.
+        /// Number of resource elements of each resource block that CSI-RS and similar signals
+        /// occupy (xOverhead): 0, 6, 12 or 18. Transport block sizes do not count these elements.
         x_overhead: u32 = integer((0, 18, ""), "0"),
         /// Time between two sweeps of synchronisation signal blocks. With `none`, no such blocks
         /// are sent.
         ssb_period: SsbPeriod = choice(SsbPeriod::NAMES, "none"),
-        /// Number of beams in a sweep of synchronisation signal blocks, each with one block: at
-        /// most 4 up to 3 GHz, 8 up to 6 GHz and 64 above 6 GHz.
+        /// Number of beams in a sweep of synchronisation signal blocks. Each beam has one block.
+        /// The largest number is 4 up to 3 GHz, 8 up to 6 GHz and 64 above 6 GHz.
         pub(super) ssb_beams: u8 = integer((1, 64, ""), "4"),
         /// Number of slots between two CSI-RS occasions. With 0, no CSI-RS is sent.
         csi_rs_period: u32 = integer((0, 640, "slots"), "0"),

@@ -16,7 +16,7 @@ impl Registered for Balia {
     const ENTRY: Entry = Entry::new(
         "balia",
         "coupling",
-        "Balanced linked adaptation, between friendliness and responsiveness.",
+        "Balanced linked adaptation (BALIA): a balance between friendliness and responsiveness.",
         "Peng, Walid, Hwang, Low, IEEE/ACM ToN 24(1), 2016",
     );
 

@@ -15,8 +15,8 @@ impl Registered for Lia {
     const ENTRY: Entry = Entry::new(
         "lia",
         "coupling",
-        "Linked increases: all paths together take as much as TCP on the best path. A loss halves \
-         its path's window.",
+        "Linked increases (LIA): all paths together have the throughput of TCP on the best path. A \
+         loss halves the window of its path.",
         "RFC 6356",
     );
 

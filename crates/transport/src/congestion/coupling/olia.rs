@@ -22,8 +22,8 @@ fadeout_core::parameters! {
     /// OLIA (opportunistic linked increases).
     #[derive(Debug, Clone, Copy)]
     pub(super) struct Olia {
-        /// Measure of the best path: l^2 / rtt (the paper and the draft) or l / rtt^2 (the Linux
-        /// module). The variable l is the amount of data between two losses.
+        /// Measure by which the best path is selected: l^2 / rtt (the paper and the draft) or l /
+        /// rtt^2 (the Linux module). The variable l is the amount of data between two losses.
         best_path: BestPath = choice(BestPath::NAMES, "draft"),
     }
 }
@@ -32,7 +32,8 @@ impl Registered for Olia {
     const ENTRY: Entry = Entry::new(
         "olia",
         "coupling",
-        "Opportunistic linked increases: Pareto-optimal, as window moves to the best paths.",
+        "Opportunistic linked increases (OLIA): moves window to the best paths, so that the \
+         allocation is Pareto-optimal.",
         "Khalili, Gast, Popovic, Le Boudec, CoNEXT 2012",
     )
     .with_parameters(Olia::PARAMETERS);

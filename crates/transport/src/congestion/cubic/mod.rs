@@ -95,13 +95,14 @@ const BETA_ECN: Parameter = number(
 const FAST_CONVERGENCE: Parameter = flag(
     "fast-convergence",
     "true",
-    "True if a loss below the last maximum makes CUBIC remember less than the window at the loss, \
-     to leave room for others (fast convergence).",
+    "True for fast convergence: after a loss below the last maximum, CUBIC takes less than the \
+     window at the loss as the new maximum. This releases bandwidth to other flows.",
 );
 const FRIENDLINESS: Parameter = flag(
     "friendliness",
     "true",
-    "True if CUBIC is never slower than Reno with the same decrease.",
+    "True if the window of CUBIC is at least that of Reno with the same decrease (Reno-friendly \
+     region).",
 );
 const HYSTART: Parameter = choice(
     "hystart",
@@ -141,8 +142,8 @@ impl Registered<Stream> for Cubic {
         name: "cubic",
         aliases: &["cubictcp"],
         family: "loss-based",
-        summary: "A window that is a cubic function of the time since the last loss. It is the \
-            default of Linux.",
+        summary: "CUBIC: a window that is a cubic function of the time since the last loss. This \
+                  is the default of Linux.",
         citation: "RFC 9438; Linux 6.12 net/ipv4/tcp_cubic.c; Ha, Rhee, Xu 2008",
         parameters: PARAMETERS,
     };

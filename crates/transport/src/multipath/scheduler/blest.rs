@@ -53,7 +53,7 @@ impl Registered for Blest {
     const ENTRY: Entry = Entry::new(
         "blest",
         "scheduler",
-        "Skips a slow path where its data would block the receive window.",
+        "Skips a slow path if its data would block the receive window (BLEST).",
         "Ferlin, Alay, Mehani, Boreli, IFIP Networking 2016",
     );
 

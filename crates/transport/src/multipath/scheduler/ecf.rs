@@ -43,7 +43,7 @@ impl Registered for Ecf {
     const ENTRY: Entry = Entry::new(
         "ecf",
         "scheduler",
-        "Waits for the fast path where that completes the transfer earlier.",
+        "Waits for the fast path if this completes the transfer earlier (ECF).",
         "Lim, Nahum, Towsley, Gibbens, CoNEXT 2017",
     );
 

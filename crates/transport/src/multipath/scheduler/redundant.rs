@@ -13,7 +13,7 @@ impl Registered for Redundant {
     const ENTRY: Entry = Entry::new(
         "redundant",
         "scheduler",
-        "Sends every byte on every path.",
+        "Redundant: sends every byte on every path.",
         "Frömmgen et al., ICC 2016",
     );
 

@@ -16,7 +16,7 @@ impl Registered for RoundRobin {
     const ENTRY: Entry = Entry::new(
         "round-robin",
         "scheduler",
-        "Sends a segment on each path in turn.",
+        "Round robin: sends a segment on each path in turn.",
         "Paasch et al., CSWS 2014",
     )
     .with_aliases(&["roundrobin"]);

@@ -93,7 +93,8 @@ impl Registered<Stream> for BbrV1 {
         name: "bbr",
         aliases: &["bbr1", "bbrv1"],
         family: "model-based",
-        summary: "Rate and window from the path's bandwidth and smallest round-trip time.",
+        summary: "BBR version 1: rate and window computed from the bandwidth and the smallest \
+                  round-trip time of the path.",
         citation: "Cardwell et al., ACM Queue 14(5), 2016; Linux 6.12 net/ipv4/tcp_bbr.c",
         parameters: &[
             number(
@@ -106,7 +107,8 @@ impl Registered<Stream> for BbrV1 {
                 "pacing-margin",
                 (0.0, 0.5, ""),
                 "0.01",
-                "Fraction by which the pacing rate is below the bandwidth, to drain queues.",
+                "Fraction by which the pacing rate is smaller than the estimated bandwidth, to \
+                 drain queues.",
             ),
             integer(
                 "bandwidth-window",

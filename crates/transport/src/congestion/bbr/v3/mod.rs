@@ -98,7 +98,8 @@ impl Registered<Stream> for BbrV3 {
         name: "bbr3",
         aliases: &["bbrv3"],
         family: "model-based",
-        summary: "BBR with bounds from loss: rate and window from a model of the path.",
+        summary: "BBR version 3: rate and window from a model of the path, with bounds from \
+                  losses.",
         citation: "draft-ietf-ccwg-bbr",
         parameters: &[
             number(
@@ -154,19 +155,19 @@ impl Registered<Stream> for BbrV3 {
                 "beta",
                 (0.1, 0.99, ""),
                 "0.7",
-                "Fraction of a bound that is left after a round with loss.",
+                "Fraction of a bound that remains after a round with loss.",
             ),
             number(
                 "headroom",
                 (0.0, 0.9, ""),
                 "0.15",
-                "Fraction of the long-term bound that is left free.",
+                "Fraction of the long-term bound that is kept free as headroom.",
             ),
             number(
                 "pacing-margin",
                 (0.0, 0.5, ""),
                 "0.01",
-                "Fraction by which the pacing rate is below the bandwidth.",
+                "Fraction by which the pacing rate is smaller than the estimated bandwidth.",
             ),
             span(
                 "min-rtt-window",
