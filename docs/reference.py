@@ -8,7 +8,7 @@ from typing import NamedTuple
 from sphinx.pycode import ModuleAnalyzer
 
 import fadeout
-from fadeout import campaign, congestion, handover_policy, plot, predictions, report, study
+from fadeout import campaign, congestion, handover_policy, plot, predictions, report, study, trace
 
 
 class Topic(NamedTuple):
@@ -45,6 +45,13 @@ TOPICS = (
         "One HTML file of a run or a campaign. [A guide](../howto/report.md) shows its use.",
         (),
         report,
+    ),
+    Topic(
+        "api-traces",
+        "Traces for Perfetto",
+        "A run as a file for the viewer Perfetto. [A guide](../howto/perfetto.md) shows its use.",
+        (),
+        trace,
     ),
     Topic(
         "api-campaigns",

@@ -27,7 +27,7 @@ def packets(capture: Path) -> list[Packet]:
     """Returns all segments of a capture except the SYNs."""
     first: dict[tuple[int, int], int] = {}
     found = []
-    for packet in map(_segment, _frames(capture.read_bytes())):
+    for packet in map(_segment, frames(capture.read_bytes())):
         ports, back = packet.ports, (packet.ports[1], packet.ports[0])
         if packet.flags & SYN:
             first[ports] = packet.seq
@@ -38,7 +38,8 @@ def packets(capture: Path) -> list[Packet]:
     return found
 
 
-def _frames(data: bytes) -> Iterator[bytes]:
+def frames(data: bytes) -> Iterator[bytes]:
+    """Yields the packets of a capture."""
     at, skipped = 0, 0
     while at < len(data):
         kind, length = struct.unpack_from("<II", data, at)

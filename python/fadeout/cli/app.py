@@ -27,6 +27,7 @@ MODULES = {
     "packetdrill": "packetdrill",
     "plot": "plot",
     "report": "report",
+    "trace": "trace",
     "schema": "schema",
 }
 """The file of each command, in the order of the help."""

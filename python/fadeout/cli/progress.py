@@ -68,7 +68,9 @@ def _run_lines(label: str) -> "Callback":
 
 
 @contextmanager
-def count_progress(label: str, *, quiet: bool = False) -> Iterator["CountCallback"]:
+def count_progress(
+    label: str, *, quiet: bool = False, unit: str = "runs"
+) -> Iterator["CountCallback"]:
     """Returns a callback for many runs, called with the numbers of finished and of all runs.
 
     The callback draws a bar on a terminal, and else prints a line now and then.
@@ -77,14 +79,14 @@ def count_progress(label: str, *, quiet: bool = False) -> Iterator["CountCallbac
         yield lambda done, total: None  # noqa: ARG005
         return
     if not sys.stderr.isatty():
-        yield _count_lines(label)
+        yield _count_lines(label, unit)
         return
     from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
 
     columns = (
         TextColumn("{task.description}"),
         BarColumn(bar_width=None),
-        TextColumn("{task.completed:.0f} of {task.total:.0f} runs"),
+        TextColumn("{task.completed:.0f} of {task.total:.0f} " + unit),
         TimeRemainingColumn(compact=True),
     )
     with Progress(*columns, console=err(), transient=True) as bar:
@@ -92,7 +94,7 @@ def count_progress(label: str, *, quiet: bool = False) -> Iterator["CountCallbac
         yield lambda done, total: bar.update(task, completed=done, total=total)
 
 
-def _count_lines(label: str) -> "CountCallback":
+def _count_lines(label: str, unit: str) -> "CountCallback":
     began = said_at = time.monotonic()
     said_tenths = -1
 
@@ -102,7 +104,7 @@ def _count_lines(label: str) -> "CountCallback":
         tenths = 10 * done // max(1, total)
         if tenths > said_tenths or now - said_at >= SAID_EVERY_S:
             said_at, said_tenths = now, max(said_tenths, tenths)
-            say(f"{label}: {done} of {total} runs after {now - began:.0f} s")
+            say(f"{label}: {done} of {total} {unit} after {now - began:.0f} s")
 
     return say_how_far
 
