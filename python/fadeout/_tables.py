@@ -79,8 +79,8 @@ class TableAttributes:
 
     @property
     def predictions(self) -> "pl.DataFrame":
-        """A prediction of a blockage and the blockage that it predicted, one row for each. A false
-        alarm has no blockage, a missed blockage no prediction.
+        """A prediction of a blockage together with the predicted blockage, one row each. The row of
+        a false alarm has no blockage. The row of a missed blockage has no prediction.
         """
         return self.table("predictions")
 
@@ -127,8 +127,8 @@ class TableAttributes:
 
     @property
     def flow_events(self) -> "pl.DataFrame":
-        """A change in the recovery of an end of a flow, one row each. Loss recovery begins, ends or
-        is undone, the window is reduced, or an outage begins or ends.
+        """An event of loss recovery or of an outage at an end of a flow, one row each. Recovery
+        begins, ends or is undone, the window is reduced, or an outage begins or ends.
         """
         return self.table("flow_events")
 

@@ -2,7 +2,7 @@
 
 use crate::keys::SCENARIO;
 use crate::quantity::Dimension;
-use crate::shape::{Key, Presence, Range, Shape, Variant, with_article};
+use crate::shape::{Key, Presence, Range, Shape, Variant};
 use crate::tree::{Value as Toml, parse_value};
 use fadeout_core::registry::{Catalog, Entry, NAME, Parameter, ParameterKind};
 use serde_json::{Map, Value, json};
@@ -129,7 +129,7 @@ fn shape(shape: &Shape, catalog: &Catalog) -> Value {
             "additionalProperties": table(keys, catalog),
         }),
         Shape::Named { kind, tag } => named_kind(kind, tag, catalog),
-        Shape::NameOf(kind) => names(kind, catalog.entries(kind)),
+        Shape::NameOf(kind) => names(catalog.entries(kind)),
         Shape::ParametersOf { kind, .. } => {
             // The entry is selected by another key, so the parameters of every entry are allowed.
             let entries = catalog.entries(kind);
@@ -168,14 +168,14 @@ fn number(range: Range) -> Value {
     json!({ "type": "number", min: range.min, "maximum": range.max })
 }
 
-/// Returns the schema for the names and aliases of a kind.
-fn names(kind: &str, entries: &[Entry]) -> Value {
+/// Returns the schema for the names and aliases of entries.
+fn names(entries: &[Entry]) -> Value {
     let names: Vec<&str> = entries
         .iter()
         .flat_map(|entry| std::iter::once(&entry.name).chain(entry.aliases))
         .copied()
         .collect();
-    json!({ "enum": names, "description": format!("Name of {}.", with_article(kind)) })
+    json!({ "enum": names, "description": "Name alone. All parameters then have their defaults." })
 }
 
 /// Returns the schema for the name of an entry, or for a table with its parameters.
@@ -185,7 +185,7 @@ fn named_kind(kind: &str, tag: &str, catalog: &Catalog) -> Value {
     let tables = entries
         .iter()
         .map(|entry| named(entry, tag, required, catalog));
-    any_of(std::iter::once(names(kind, entries)).chain(tables))
+    any_of(std::iter::once(names(entries)).chain(tables))
 }
 
 /// Returns the schema for a table with an entry's name and parameters.

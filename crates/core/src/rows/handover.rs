@@ -32,24 +32,25 @@ table! {
         switched_s: f64, "s";
         /// Time at which the last end marker reached the target.
         end_marker_s: f64, "s";
-        /// Longest time between two consecutive downlink packets at the phone, from the command on.
-        /// NaN if no packet reached it.
+        /// Longest time between two consecutive downlink packets at the phone, from the handover
+        /// command on. NaN if no packet reached the phone.
         downlink_gap_s: f64, "s";
-        /// Packets forwarded that waited at the source when it stopped, or were only partly sent.
+        /// Forwarded packets that waited at the source or were partly sent when the source stopped
+        /// sending.
         forwarded_waiting: u32, "packets";
-        /// Packets forwarded that reached the source after it had stopped.
+        /// Forwarded packets that reached the source after the source had stopped sending.
         forwarded_later: u32, "packets";
-        /// Packets that the anchor sent to both links.
+        /// Bicast packets, which the anchor sent to both links.
         bicast: u32, "packets";
-        /// Packets sent to both links that reached the phone twice.
+        /// Bicast packets that reached the phone twice.
         doubled: u32, "packets";
-        /// Packets that reached the phone after one that was sent later.
+        /// Packets that reached the phone after a packet that was sent later.
         reordered: u32, "packets";
-        /// Packets lost that waited at the source when it stopped. A packet does not count if its
-        /// copy reached the phone.
+        /// Lost packets that waited at the source when the source stopped sending. A packet does
+        /// not count if its copy reached the phone.
         lost_waiting: u32, "packets";
-        /// Packets lost that reached the source after it had stopped. A packet does not count if
-        /// its copy reached the phone.
+        /// Lost packets that reached the source after the source had stopped sending. A packet does
+        /// not count if its copy reached the phone.
         lost_later: u32, "packets";
         /// Packets lost on their way from the source to the target.
         lost_forwarding: u32, "packets";

@@ -72,15 +72,16 @@ table! {
         cwnd_segments: f64, "segments";
         /// Slow-start threshold. Infinite before the first congestion event.
         ssthresh_segments: f64, "segments";
-        /// Pipe: segments that the sender believes to be in the network (RFC 6675 section 2).
+        /// Segments in flight: the sender's estimate of segments in the network ("pipe", RFC 6675
+        /// section 2).
         in_flight_segments: u32, "segments";
-        /// First byte not yet cumulatively acknowledged, as an offset into the stream.
+        /// Number of bytes of the stream that are cumulatively acknowledged.
         acked_bytes: u64, "bytes";
         /// Smoothed round-trip time. Zero before the first round-trip time sample.
         srtt_s: Span, "s";
-        /// Latest round-trip time sample. Zero before the first one.
+        /// Latest round-trip time sample. Zero before the first sample.
         rtt_s: Span, "s";
-        /// Retransmission timeout, with backoff.
+        /// Retransmission timeout, including backoff.
         rto_s: Span, "s";
         /// Pacing rate. Zero if the sender does not pace.
         pacing_rate_mbps: f64, "Mbit/s";
@@ -106,7 +107,7 @@ table! {
         /// Reason for the retransmission: `fast-retransmit`, `rack`, `rto`, `tlp`, `syn` or
         /// `kernel`. A kernel does not report its reason.
         cause: RetransmitCause, "";
-        /// Number of times that this segment has been sent again, this time included.
+        /// Number of times that this segment has been retransmitted, including this time.
         attempt: u32, "";
     }
 }
@@ -121,9 +122,10 @@ table! {
         /// End of the flow whose timer expired: `sender`, which sends the flow's data, or
         /// `receiver`.
         end: FlowEnd, "";
-        /// Retransmission timeout that expired, with backoff.
+        /// Retransmission timeout that expired, including backoff.
         rto_s: Span, "s";
-        /// Number of consecutive timeouts without an acknowledgment in between, this one included.
+        /// Number of consecutive timeouts without an acknowledgment in between, including this
+        /// timeout.
         backoff: u32, "";
         /// Congestion window before the timeout.
         cwnd_segments: f64, "segments";
@@ -133,8 +135,8 @@ table! {
 }
 
 table! {
-    /// A change in the recovery of an end of a flow, one row each. Loss recovery begins, ends or is
-    /// undone, the window is reduced, or an outage begins or ends.
+    /// An event of loss recovery or of an outage at an end of a flow, one row each. Recovery
+    /// begins, ends or is undone, the window is reduced, or an outage begins or ends.
     pub struct FlowEventRow = "flow_events" {
         /// Simulated time of the event.
         time_s: Time, "s";
@@ -162,10 +164,10 @@ table! {
         time_s: Time, "s";
         /// Name of the flow.
         flow: FlowId, "";
-        /// End of the flow that the datagram arrived at. Data arrive at `receiver`, the answers of
-        /// an echo at `sender`.
+        /// End of the flow at which the datagram arrived. Data arrive at `receiver`, and the
+        /// answers of an echo arrive at `sender`.
         end: FlowEnd, "";
-        /// Number of the datagram among those of its sender, starting at 0.
+        /// Number of the datagram in the order of sending, starting at 0.
         number: u64, "";
         /// Payload of the datagram.
         payload_bytes: u32, "bytes";
@@ -173,10 +175,10 @@ table! {
         delay_s: Span, "s";
         /// Interarrival jitter of the datagrams up to this one (RFC 3550 section 6.4.1).
         jitter_s: f64, "s";
-        /// Time since the previous datagram arrived. Zero for the first one.
+        /// Time since the arrival of the previous datagram. Zero for the first datagram.
         gap_s: Span, "s";
-        /// Datagrams with a smaller number than the largest one that arrived, and not arrived yet.
-        /// They are lost or late.
+        /// Missing datagrams, which are lost or late. Their numbers are smaller than the largest
+        /// number that arrived, but they have not arrived yet.
         missing_datagrams: u64, "datagrams";
         /// Round-trip time: time from the sending of the request to the arrival of this answer.
         /// Zero if the datagram is not an answer.
@@ -226,7 +228,7 @@ table! {
         end_s: Time, "s";
         /// Direction of the link.
         link: LinkId, "";
-        /// Rate of the link during the blockage. Zero if nothing passes.
+        /// Rate of the link during the blockage. Zero if the link sends nothing.
         rate_mbps: f64, "Mbit/s";
         /// Additional loss on the path during the blockage. Zero if the scenario gives the blockage
         /// without geometry.

@@ -19,23 +19,23 @@ table! {
         /// Effective SINR of this transmission over its resource blocks. Receiver distortion limits
         /// it to at most 30 dB.
         sinr_db: f64, "dB";
-        /// Channel quality indicator that the scheduler used. Zero if the channel is out of range
-        /// or link adaptation is off.
+        /// Channel quality indicator (CQI) that the scheduler used. Zero if the channel quality is
+        /// out of range or link adaptation is off.
         cqi: u32, "";
-        /// Index of the modulation and coding scheme.
+        /// Index of the modulation and coding scheme (MCS).
         mcs: u32, "";
         /// Size of the transport block.
         size_bytes: u32, "bytes";
-        /// Resource blocks that the transmission occupies.
+        /// Number of resource blocks that the transmission occupies.
         n_prb: u32, "PRB";
-        /// OFDM symbols that the transmission occupies.
+        /// Number of OFDM symbols that the transmission occupies.
         symbols: u32, "";
-        /// Spatial layers of the transmission.
+        /// Number of spatial layers of the transmission.
         layers: u32, "";
         /// Number of the HARQ process.
         process: u32, "";
-        /// Number of this transmission of the block. Zero for the first one, one for the first
-        /// retransmission.
+        /// HARQ round: number of this transmission of the block. Zero for the first transmission,
+        /// one for the first retransmission.
         round: u32, "";
         /// True if the block was decoded.
         is_ok: bool, "";
@@ -52,14 +52,14 @@ table! {
         bearer: DrbId, "";
         /// Direction of the data: `downlink` or `uplink`.
         direction: Direction, "";
-        /// RLC data at the sender that have not been sent yet, headers included.
+        /// RLC data that wait at the sender for their first transmission, headers included.
         rlc_new_bytes: u64, "bytes";
         /// RLC data at the sender that wait for a retransmission.
         rlc_retransmission_bytes: u64, "bytes";
         /// RLC status reports at the sender that wait to be sent.
         rlc_status_bytes: u64, "bytes";
-        /// Packets in the bearer. A packet that overtook an older one counts until the older one
-        /// has left.
+        /// Packets in the bearer. A packet that overtook an older packet counts until the older
+        /// packet has left the bearer.
         packets: u32, "packets";
         /// Packets that PDCP at the receiver holds until earlier packets arrive.
         pdcp_held_packets: u32, "packets";
@@ -128,8 +128,8 @@ table! {
         ue: UeId, "";
         /// Cell that was measured.
         cell: CellId, "";
-        /// True if the cell serves the UE. With several serving cells only the primary cell has
-        /// true.
+        /// True if the cell serves the UE. If several cells serve the UE, true only for the primary
+        /// cell.
         is_serving: bool, "";
         /// True if the cell is a secondary cell of the UE.
         is_secondary: bool, "";
@@ -145,10 +145,10 @@ table! {
     pub struct RrcRow = "rrc" {
         /// Simulated time of the step.
         time_s: Time, "s";
-        /// UE that the step is about.
+        /// UE that is concerned by the step.
         ue: UeId, "";
-        /// Cell that the step is about: the target of a handover, the secondary cell of a step
-        /// about one, else the serving cell.
+        /// Cell that is concerned by the step: the target of a handover, or a secondary cell. In
+        /// all other steps it is the serving cell.
         cell: CellId, "";
         /// Kind of step. Measurement: `condition-entered`, `condition-left`, `report-sent`,
         /// `report-received`. Preparation of a handover: `handover-request`, `handover-refused`,
@@ -207,8 +207,8 @@ table! {
         entered_s: f64, "s";
         /// Time at which the UE's last message of the procedure reached the target.
         completed_s: f64, "s";
-        /// Time at which the core network switched the path. NaN if it never did, or if both cells
-        /// belong to one base station.
+        /// Time at which the core network switched the path. NaN if the path was not switched, or
+        /// if both cells belong to one base station.
         switched_s: f64, "s";
         /// Longest downlink interruption of the UE's bearers: time from the last packet at its IP
         /// layer before the change to the first one after. NaN without such packets.
@@ -216,30 +216,30 @@ table! {
         /// Longest uplink interruption of the UE's bearers: time from the last packet behind the
         /// base station before the change to the first one after. NaN without such packets.
         uplink_gap_s: f64, "s";
-        /// Random access preambles that the UE sent.
+        /// Number of random access preambles that the UE sent.
         preambles: u32, "";
         /// Downlink packets that the source forwarded with their PDCP sequence numbers. With `daps`
-        /// they include copies of packets that the source sent too.
+        /// this number includes copies of packets that the source also sent to the UE.
         forwarded_numbered: u32, "packets";
         /// Downlink packets that the source forwarded without a PDCP sequence number.
         forwarded_fresh: u32, "packets";
-        /// Packets of both directions that the change lost. They include forwarded packets that
-        /// links between base stations dropped, and bicast packets that reached the UE from neither
-        /// base station.
+        /// Packets of both directions that were lost in the change. This number includes forwarded
+        /// packets that links between base stations dropped. It also includes bicast packets that
+        /// reached the UE from neither base station.
         lost_packets: u32, "packets";
         /// Time at which the core network began to send each packet to both base stations.
         bicast_s: f64, "s";
         /// Downlink packets that the core network sent to both base stations and the target
         /// accepted.
         bicast_packets: u32, "packets";
-        /// Bicast packets that the source did not drop, so that the UE gets them twice. With
-        /// `daps`: PDCP PDUs that arrived over both cells.
+        /// Bicast packets that the source did not drop, so that the UE receives them twice. With
+        /// `daps`, PDCP PDUs that arrived over both cells.
         doubled_packets: u32, "packets";
         /// Copies that the source of a conditional handover sent to candidates before the handover,
         /// with early data forwarding.
         early_copies: u32, "packets";
-        /// Early copies that nobody needed: the UE did not come to that candidate, or had the
-        /// packet already.
+        /// Copies of early data forwarding that were not needed. The UE did not enter the candidate
+        /// cell, or already had the packet.
         useless_copies: u32, "packets";
     }
 }

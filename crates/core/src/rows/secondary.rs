@@ -23,8 +23,8 @@ table! {
         cause: SecondaryCause, "";
         /// Cell of the secondary node before the procedure. For an addition, the master's cell.
         source: CellId, "";
-        /// Cell of the secondary node that the procedure aims at. For a release, the cell that was
-        /// released.
+        /// Cell of the secondary node that the UE enters by the procedure. For a release, the cell
+        /// that was released.
         target: CellId, "";
         /// Outcome of the procedure. `success`: the procedure was completed. `refused`: the target
         /// was full. `cancelled`: an answer did not come, or the UE left the master's cell.
@@ -43,12 +43,13 @@ table! {
         entered_s: f64, "s";
         /// Time at which the UE's answer reached the master's base station.
         completed_s: f64, "s";
-        /// Time for which the UE had no secondary leg, from leaving the old cell or its failure to
-        /// entering the new one. NaN if it entered none.
+        /// Time for which the UE had no secondary leg. It starts when the UE leaves the old cell or
+        /// the old cell fails, and ends when the UE enters the new cell. NaN if the UE entered no
+        /// cell.
         gap_s: f64, "s";
-        /// Random access preambles that the UE sent.
+        /// Number of random access preambles that the UE sent.
         preambles: u32, "";
-        /// Downlink packets that the old cell had received and not confirmed. They are sent again
+        /// Downlink packets that were given to the old cell and not confirmed. They are sent again
         /// on either leg.
         downlink_again: u32, "packets";
         /// Uplink packets that the UE had given to the old leg and that were not confirmed. They

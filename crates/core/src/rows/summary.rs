@@ -35,9 +35,10 @@ table! {
         duration_s: f64, "s";
         /// Number of events that the run processed.
         events: u64, "";
-        /// Packets that reached an endpoint.
+        /// Packets that reached an endpoint of a flow, over the whole run.
         packets: u64, "packets";
-        /// Digest of the whole trajectory. Equal runs have equal fingerprints on every machine.
+        /// Digest of all events of the run. Identical runs have the same fingerprint on every
+        /// machine.
         fingerprint: String, "";
     }
 }
@@ -50,16 +51,16 @@ table! {
         flow: String, "";
         /// Application that the flow carries.
         application: String, "";
-        /// Transport stack of both ends, `udp` for datagrams.
+        /// Transport stack of both ends of the flow. `udp` for datagrams.
         profile: String, "";
-        /// Congestion control of the data sender. For a multipath flow with coupled paths, the
-        /// coupling. `none` for datagrams.
+        /// Congestion control of the data sender. For a multipath flow with coupled paths, name of
+        /// the coupling. `none` for datagrams.
         congestion_control: String, "";
         /// Path scheduler of a multipath flow. Null for other flows.
         scheduler: Option<String>, "";
         /// Simulated time at which the flow starts.
         start_s: f64, "s";
-        /// Simulated time at which the connection was established. Null if it never was.
+        /// Simulated time at which the connection was established. Null if it was not established.
         established_s: Option<f64>, "s";
         /// Simulated time at which the first byte reached the receiver's application. Null if no
         /// byte did.
@@ -69,7 +70,7 @@ table! {
         completed_at_s: Option<f64>, "s";
         /// Time from the flow's start to its completion. Null if the flow did not complete.
         flow_completion_time_s: Option<f64>, "s";
-        /// True if the connection was given up.
+        /// True if an end gave up the connection, after too many retransmission timeouts.
         aborted: bool, "";
         /// Bytes that reached the receiver's application in order.
         delivered_bytes: u64, "bytes";
@@ -78,17 +79,17 @@ table! {
         goodput_mbps: f64, "Mbit/s";
         /// Data segments sent, retransmissions included. For UDP, datagrams sent.
         sent_segments: u64, "segments";
-        /// Data segments sent again.
+        /// Data segments that were retransmitted.
         retransmitted_segments: u64, "segments";
         /// Number of expiries of the retransmission timer.
         timeouts: u64, "";
         /// Number of times that the sender entered fast recovery.
         recoveries: u64, "";
-        /// Number of window reductions that were found spurious and undone.
+        /// Number of window reductions that the sender found spurious and undid.
         undos: u64, "";
         /// Number of tail loss probes sent.
         loss_probes: u64, "";
-        /// Mean over time of the smoothed round-trip time. Null before the first sample.
+        /// Mean over time of the smoothed round-trip time. Null without a sample.
         mean_srtt_s: Option<f64>, "s";
         /// Mean of the round-trip time samples, one for each acknowledgment that gives a sample.
         /// For an echo over UDP, mean of its round trips. Null without a sample.
@@ -120,19 +121,19 @@ table! {
         goodput_mbps: f64, "Mbit/s";
         /// Bytes of the flow that were sent on this path for the first time.
         sent_bytes: u64, "bytes";
-        /// Bytes sent on this path that another path had sent before. Always zero for kernels,
-        /// which do not report it.
+        /// Bytes sent on this path that another path had sent before (reinjection). Always zero for
+        /// kernels, which do not report this number.
         reinjected_bytes: u64, "bytes";
-        /// Number of times that the path's window was halved because the path held up the others.
-        /// Always zero for kernels, which do not report it.
+        /// Number of times that the path's window was halved because the path held up the other
+        /// paths (penalisation). Always zero for kernels, which do not report this number.
         penalties: u64, "";
         /// Data segments sent on this path, retransmissions included.
         sent_segments: u64, "segments";
-        /// Data segments sent again on this path.
+        /// Data segments that were retransmitted on this path.
         retransmitted_segments: u64, "segments";
         /// Number of expiries of the path's retransmission timer.
         timeouts: u64, "";
-        /// Mean over time of the path's smoothed round-trip time. Null before the first sample.
+        /// Mean over time of the path's smoothed round-trip time. Null without a sample.
         mean_srtt_s: Option<f64>, "s";
         /// Smallest round-trip time. Null without a sample.
         min_rtt_s: Option<f64>, "s";
@@ -149,20 +150,21 @@ table! {
     pub struct DatagramsRow = "datagram_flows" in summary {
         /// Name of the flow.
         flow: String, "";
-        /// End of the flow that receives. Data arrive at `receiver`, the answers of an echo at
-        /// `sender`.
+        /// End of the flow that receives the datagrams. Data arrive at `receiver`, and the answers
+        /// of an echo arrive at `sender`.
         end: String, "";
         /// Datagrams sent in this direction.
         sent_datagrams: u64, "datagrams";
         /// Datagrams that arrived in this direction.
         received_datagrams: u64, "datagrams";
-        /// Datagrams that did not arrive and have a smaller number than the largest that arrived
-        /// (RFC 3550 section 6.4.1). Datagrams still under way at the end do not count.
+        /// Datagrams that did not arrive and have a smaller number than the largest number that
+        /// arrived (RFC 3550 section 6.4.1). Datagrams in flight at the end of the run do not
+        /// count.
         lost_datagrams: u64, "datagrams";
         /// Lost datagrams divided by the sum of lost and received datagrams. Null if no datagram
         /// arrived.
         loss_ratio: Option<f64>, "";
-        /// Datagrams that arrived after one that was sent later.
+        /// Datagrams that arrived after a datagram that was sent later.
         reordered_datagrams: u64, "datagrams";
         /// Payload of the datagrams that arrived.
         received_bytes: u64, "bytes";
@@ -207,7 +209,7 @@ table! {
     pub struct LinkRow = "links" in summary {
         /// Direction of the link.
         link: String, "";
-        /// Packets that arrived at the link, lost ones included.
+        /// Packets that arrived at the link, including packets that the link then lost.
         received_packets: u64, "packets";
         /// Packets that reached the far end of the link.
         sent_packets: u64, "packets";
@@ -221,11 +223,11 @@ table! {
         dropped_packets: u64, "packets";
         /// Packets lost because the queue was full.
         dropped_queue_full: u64, "packets";
-        /// Packets lost at random.
+        /// Packets lost by the link's random loss.
         dropped_random: u64, "packets";
-        /// Packets lost in a blockage, on a link that does not hold packets meanwhile.
+        /// Packets lost in a blockage, on a link that does not hold packets during blockages.
         dropped_blocked: u64, "packets";
-        /// Packets lost in a blockage because the holding buffer was full.
+        /// Packets lost in a blockage because the buffer for held packets was full.
         dropped_hold_full: u64, "packets";
         /// Packets that active queue management dropped.
         dropped_aqm: u64, "packets";
@@ -237,8 +239,7 @@ table! {
 table! {
     /// The radio access over the whole run, in one row. There is no row if the scenario has no UE.
     pub struct RadioRow = "radio" in summary "radio" {
-        /// Number of slots that the cells processed. Slots without anything to do are skipped and
-        /// do not count.
+        /// Number of slots that the cells processed. Idle slots are skipped and do not count.
         slots: u64, "";
         /// Number of scheduling requests that UEs sent.
         scheduling_requests: u64, "";
@@ -250,9 +251,9 @@ table! {
 table! {
     /// A direction of a UE's radio interface over the whole run, one row each.
     pub struct InterfaceRow = "interfaces" in summary {
-        /// Name of the UE and direction.
+        /// Name of the UE's radio interface, and direction of the data.
         interface: String, "";
-        /// Cell that serves the UE at the end of the run. Null if no cell does.
+        /// Cell that serves the UE at the end of the run. Null if no cell serves the UE.
         cell: Option<String>, "";
         /// Packets delivered at the far end of the interface.
         delivered_packets: u64, "packets";
@@ -270,8 +271,9 @@ table! {
         harq_retransmissions: u64, "";
         /// Number of transport blocks given up after their last transmission.
         lost_transport_blocks: u64, "";
-        /// Delivered bytes divided by the time in which the UE had flows. That time lasts from the
-        /// start of its first flow to the completion of the last, or to the end of the run.
+        /// Delivered bytes divided by the time during which the UE had flows. This time lasts from
+        /// the start of its first flow to the completion of its last flow, or to the end of the
+        /// run.
         rate_mbps: f64, "Mbit/s";
     }
 }
@@ -289,20 +291,22 @@ table! {
         packets: u64, "packets";
         /// Bytes of the PDCP PDUs given to the leg, PDCP headers included.
         bytes: u64, "bytes";
-        /// PDCP duplicates among the PDUs given to the leg: another leg had been given them before.
+        /// PDCP duplicates among the PDUs given to the leg. Another leg was given the same PDUs
+        /// before.
         copies: u64, "packets";
-        /// PDUs that the leg discarded before it sent any part of them: another leg had confirmed
-        /// them, or their discard timer had expired.
+        /// PDUs that the leg discarded before it sent any part of them. Another leg had confirmed
+        /// these PDUs, or their discard timer had expired.
         discarded_packets: u64, "packets";
-        /// PDUs that arrived over the leg and that PDCP dropped: they had already arrived, or PDCP
-        /// no longer waited for them.
+        /// PDUs that arrived over the leg and that PDCP dropped. The PDUs had already arrived over
+        /// another leg, or PDCP no longer waited for them.
         useless_packets: u64, "packets";
         /// Number of transport blocks of the UE sent on the leg, for all bearers, HARQ
         /// retransmissions included.
         transport_blocks: u64, "";
         /// Number of HARQ retransmissions on the leg.
         harq_retransmissions: u64, "";
-        /// Time for which the leg's transport blocks would have occupied the whole carrier.
+        /// Air time of the leg: time for which its transport blocks would have occupied the whole
+        /// carrier.
         air_time_s: f64, "s";
     }
 }
@@ -317,16 +321,16 @@ table! {
         /// Number of headers compressed. A header that was compressed again for another cell counts
         /// again.
         packets: u64, "packets";
-        /// Number of headers sent whole, in IR packets.
+        /// Number of headers that were sent uncompressed, in IR packets.
         ir_packets: u64, "packets";
         /// Size of all headers before compression: IP, TCP or UDP, and options.
         header_bytes: u64, "bytes";
-        /// Size of all headers as they were sent.
+        /// Size of all headers after compression.
         compressed_bytes: u64, "bytes";
-        /// Packets whose header the receiver could not decompress. They are lost, unless RLC or a
-        /// handover sent them again.
+        /// Packets whose header the receiver could not decompress. These packets are lost, unless
+        /// RLC or a handover sent them again.
         failed_packets: u64, "packets";
-        /// Number of resets of the contexts at both ends, by handovers and link failures.
+        /// Number of times that handovers and link failures reset the contexts at both ends.
         resets: u64, "";
     }
 }
@@ -334,8 +338,8 @@ table! {
 table! {
     /// A flow that completed, one row each, in the order of completion.
     pub struct CompletionRow = "completions" in summary {
-        /// Group of the flow: NAME for the flows NAME-0, NAME-1, ... that `count` and `arrivals`
-        /// make. A single flow is its own group.
+        /// Group of the flow. The flows NAME-0, NAME-1, ... that `count` and `arrivals` make are
+        /// the group NAME. A single flow is a group with its own name.
         group: String, "";
         /// Name of the flow.
         flow: String, "";
@@ -356,7 +360,7 @@ table! {
         size_bytes: u64, "bytes";
         /// Delivered bytes divided by the completion time.
         mean_rate_mbps: f64, "Mbit/s";
-        /// Data segments sent again.
+        /// Data segments that were retransmitted.
         retransmitted_segments: u64, "segments";
     }
 }
@@ -366,8 +370,8 @@ table! {
     /// percentile is the nearest rank: the smallest time that at least so many flows did not
     /// exceed.
     pub struct CompletionTimesRow = "completion_times" in summary {
-        /// Name of the group. NAME stands for the flows NAME-0, NAME-1, ... that `count` and
-        /// `arrivals` make.
+        /// Name of the group. The flows NAME-0, NAME-1, ... that `count` and `arrivals` make are
+        /// the group NAME.
         group: String, "";
         /// Number of flows in the group.
         flows: u64, "";
@@ -389,31 +393,31 @@ table! {
 }
 
 table! {
-    /// A prediction of a blockage and the blockage that it predicted, one row for each. A false
-    /// alarm has no blockage, a missed blockage no prediction.
+    /// A prediction of a blockage together with the predicted blockage, one row each. The row of a
+    /// false alarm has no blockage. The row of a missed blockage has no prediction.
     pub struct PredictionRow = "predictions" in summary {
         /// Name of the UE at one end of the path.
         ue: String, "";
         /// Name of the cell at the other end of the path.
         cell: String, "";
         /// True if the cell served the UE when the prediction was made. For a blockage without a
-        /// prediction: when the blockage began. Only predictions of serving cells are sent to
-        /// flows.
+        /// prediction, true if the cell served the UE when the blockage began. Only predictions of
+        /// serving cells are sent to flows.
         serves: bool, "";
         /// Simulated time at which the base station made the prediction. Null without a prediction.
         made_s: Option<f64>, "s";
         /// Simulated time at which the ends of the UE's flows received the prediction. Null without
         /// a prediction, or if the cell did not serve the UE.
         told_s: Option<f64>, "s";
-        /// Simulated time at which the predicted blockage begins. Null without a prediction.
+        /// Predicted start of the blockage, as a simulated time. Null without a prediction.
         starts_s: Option<f64>, "s";
         /// Predicted length of the blockage. Null without a prediction.
         lasts_s: Option<f64>, "s";
-        /// Simulated time at which the blockage began, to the nearest report period. Null if there
-        /// was none.
+        /// Simulated time at which the blockage began, to the nearest report period. Null for a
+        /// false alarm.
         began_s: Option<f64>, "s";
-        /// Length of the blockage, to the nearest report period. Null if there was none, or if it
-        /// still lasted at the end of the run.
+        /// Length of the blockage, to the nearest report period. Null for a false alarm, or if the
+        /// blockage still lasted at the end of the run.
         lasted_s: Option<f64>, "s";
     }
 }
@@ -428,8 +432,8 @@ table! {
         predictions: u64, "";
         /// Number of blockages that began after the first report.
         cuts: u64, "";
-        /// Share of predictions that are right: they overlap a blockage that had not begun when the
-        /// sender received the prediction. Null without predictions.
+        /// Share of right predictions. A prediction is right if it overlaps a blockage that began
+        /// after the sender received the prediction. Null without predictions.
         precision: Option<f64>, "";
         /// Share of blockages that were predicted before they began. Null without blockages.
         recall: Option<f64>, "";
@@ -459,14 +463,14 @@ table! {
         y_m: f64, "m";
         /// Height of the UE's antenna.
         height_m: f64, "m";
-        /// Cell that the UE receives best, or the cell that the scenario names. Null if the
-        /// scenario gives the UE's SINR.
+        /// Cell of the UE: the cell that the scenario names, or else the cell that the UE receives
+        /// best. Null if the scenario gives the UE's SINR.
         cell: Option<String>, "";
-        /// Distance on the ground to the cell, or to its nearest image where the layout repeats.
-        /// Null if the scenario gives the UE's SINR.
+        /// Distance on the ground between the UE and the cell. In a layout with wrap-around,
+        /// distance to the nearest copy of the cell. Null if the scenario gives the UE's SINR.
         distance_m: Option<f64>, "m";
-        /// Transmitted power divided by received power, antennas included. Null if the scenario
-        /// gives the UE's SINR.
+        /// Coupling loss: transmitted power divided by received power, antenna gains included. Null
+        /// if the scenario gives the UE's SINR.
         coupling_loss_db: Option<f64>, "dB";
         /// Ratio of signal to noise. Null if the scenario gives the UE's SINR.
         snr_db: Option<f64>, "dB";
@@ -481,28 +485,29 @@ table! {
 }
 
 table! {
-    /// Position of a vehicle, or of a UE that is on no vehicle, one row for each and each time
-    /// step.
+    /// Position of a vehicle, or of a UE without a vehicle, one row for each vehicle or UE and each
+    /// time step.
     pub struct TrackRow = "tracks" in scenario {
-        /// Simulated time.
+        /// Simulated time of the row.
         time_s: f64, "s";
-        /// Group of the vehicle. Null for a UE on no vehicle.
+        /// Group of the vehicle. Null for a UE without a vehicle.
         vehicles: Option<String>, "";
-        /// Number of the vehicle in its group. Null for a UE on no vehicle.
+        /// Number of the vehicle in its group. Null for a UE without a vehicle.
         vehicle: Option<u64>, "";
-        /// UE on the vehicle, or the UE itself. Null for a vehicle without a UE.
+        /// Name of the UE on the vehicle, or of the UE without a vehicle. Null for a vehicle
+        /// without a UE.
         ue: Option<String>, "";
-        /// Position to the east: the middle of the vehicle, or the UE.
+        /// Position to the east. For a vehicle it is the position of its middle.
         x_m: f64, "m";
-        /// Position to the north: the middle of the vehicle, or the UE.
+        /// Position to the north. For a vehicle it is the position of its middle.
         y_m: f64, "m";
-        /// Heading, counter-clockwise from east.
+        /// Heading of the vehicle or UE, counter-clockwise from east.
         heading_deg: f64, "deg";
-        /// Speed.
+        /// Speed of the vehicle or UE.
         speed_mps: f64, "m/s";
-        /// Length of the vehicle. Null for a UE on no vehicle.
+        /// Length of the vehicle. Null for a UE without a vehicle.
         length_m: Option<f64>, "m";
-        /// Width of the vehicle. Null for a UE on no vehicle.
+        /// Width of the vehicle. Null for a UE without a vehicle.
         width_m: Option<f64>, "m";
         /// Height of the vehicle's roof, or of the UE's antenna.
         height_m: f64, "m";
@@ -512,7 +517,7 @@ table! {
 table! {
     /// Obstruction of the path between a UE and a cell, one row for each pair and each time step.
     pub struct SightRow = "sights" in scenario {
-        /// Simulated time.
+        /// Simulated time of the row.
         time_s: f64, "s";
         /// Name of the UE.
         ue: String, "";
@@ -526,24 +531,23 @@ table! {
         foliage_db: f64, "dB";
         /// True if a building obstructs the direct path.
         behind_building: bool, "";
-        /// Ratio of signal to noise in the downlink without fading and interference. It assumes
-        /// that the cell has served the UE up to this time. Null if the scenario gives the UE's
-        /// SINR.
+        /// SNR of the downlink without fading, if the cell has served the UE up to this time. Null
+        /// if the scenario gives the UE's SINR.
         snr_db: Option<f64>, "dB";
         /// Loss by the channel's blockages, deafness excluded. Null if the scenario gives the UE's
         /// SINR.
         blockage_db: Option<f64>, "dB";
-        /// Loss because the other end's beam points elsewhere (deafness). Null if the scenario
-        /// gives the UE's SINR.
+        /// Loss because the other end's beam points in another direction (deafness). Null if the
+        /// scenario gives the UE's SINR.
         deafness_db: Option<f64>, "dB";
-        /// Loss because the beams were aligned some time ago. Null if the scenario gives the UE's
-        /// SINR.
+        /// Loss by misaligned beams: since the last beam measurement the UE has moved. Null if the
+        /// scenario gives the UE's SINR.
         misalignment_db: Option<f64>, "dB";
         /// Direction of the cell's beam, counter-clockwise from east. Null if the beam is not
         /// steered.
         beam_deg: Option<f64>, "deg";
-        /// True if beam recovery is under way, so that nothing is received. Null if the scenario
-        /// gives the UE's SINR.
+        /// True if beam recovery is in progress, so that the UE receives nothing. Null if the
+        /// scenario gives the UE's SINR.
         beam_recovery: Option<bool>, "";
     }
 }

@@ -85,7 +85,7 @@ pub(crate) static SCENARIO: &[Key] = &[
         "title",
         Shape::Text,
         Default("\"\""),
-        "Subject of the scenario. It is the title of the figures.",
+        "Title of the scenario, which is also the title of its figures.",
     ),
     key(
         "duration",
@@ -100,21 +100,22 @@ pub(crate) static SCENARIO: &[Key] = &[
             max: i64::MAX as u64,
         },
         Default("1"),
-        "Seed of every random stream. The same seed gives the same run, bit for bit.",
+        "Seed of all random streams. Runs with the same seed have identical results, bit for bit.",
     ),
     key(
         "worlds",
         Worlds::SHAPE,
         Default("\"one\""),
-        "Division into worlds, parts that are simulated in parallel on as many cores as the run is \
-         given. The results do not depend on the number of cores.",
+        "Division of the scenario into worlds: parts that are simulated in parallel on several \
+         cores. An option of the run gives the number of cores. The results do not depend on this \
+         number.",
     ),
     key(
         "node",
         Shape::Map(crate::model::Node::KEYS),
         Optional,
-        "Hosts and routers by name. Links declare the nodes that they name, so a node needs a \
-         table only for its own keys.",
+        "Hosts and routers by name. A node that a link names needs no table, unless one of these \
+         keys is set.",
     ),
     key("link", Shape::Map(Link::KEYS), Optional, "Links by name."),
     key(
@@ -134,7 +135,7 @@ pub(crate) static SCENARIO: &[Key] = &[
         "deployment",
         Shape::Map(DEPLOYMENT),
         Optional,
-        "Layouts of sites by name. Each site becomes one or more cells.",
+        "Deployments by name: layouts of sites. Each site becomes one or more cells.",
     ),
     key(
         "ue",

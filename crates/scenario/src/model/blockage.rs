@@ -40,7 +40,7 @@ table! {
         /// the link's ends, which are nodes of UEs. Give exactly one of `schedule`, `contention`
         /// and `in-between`.
         in_between: Option<InBetween> = Shape::Table(InBetween::KEYS), Optional;
-        /// Fate of packets during the interruption.
+        /// Treatment of packets during the interruption.
         effect: BlockageEffect = BlockageEffect::SHAPE, Default("\"held\"");
         /// Limit of the packets that wait during an interruption with the effect `held`. Default:
         /// only the limit of the link's queue applies.

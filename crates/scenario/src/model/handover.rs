@@ -40,22 +40,22 @@ table! {
         /// Time from the command until the anchor sends only to the target. Used only with
         /// `signalling = "given"`. Default: the `interruption`.
         path_switch: Option<Span> = TIME, Optional;
-        /// Transport of the messages for preparation, completion and path switch.
+        /// Transport of the handover messages for preparation, completion and path switch.
         signalling: HandoverSignalling = HandoverSignalling::SHAPE, Default("\"given\"");
         /// Longest time that the source waits for the handover command, if links carry the
         /// messages.
         preparation_timeout: Span = RRC_TIME, Default("\"5 s\"");
-        /// Fate of downlink data that waits at the source.
+        /// Treatment of the downlink data that waits at the source of a handover.
         data: HandoverFate = HandoverFate::SHAPE, Default("\"forwarding\"");
         /// Time before the command at which bicasting begins. Used only with `signalling =
         /// "given"`. Default: 10 ms.
         bicast_before: Option<Span> = TIME, Optional;
         /// Time after the command at which bicasting begins, in place of `bicast-before`.
         bicast_after: Option<Span> = TIME, Optional;
-        /// Largest amount of data that waits at the source for the phone, as the time to send it.
-        /// The unit is the flow's round-trip time without load. With several flows the longest
-        /// round-trip time is used. More data is dropped. This limit replaces the queue limit of
-        /// the link `from`.
+        /// Largest amount of data that waits at the source for the phone: the data that the link
+        /// sends in this number of round-trip times. The round-trip time is that of the flow
+        /// without load. With several flows it is the longest. The source drops more data. This
+        /// limit replaces the queue limit of the link `from`.
         source_limit: Option<f64> = Shape::Number(Range::positive(1e6)), Optional;
         /// Order in which the target sends forwarded packets and packets from the anchor.
         target_order: TargetOrder = TargetOrder::SHAPE, Default("\"forwarded-first\"");

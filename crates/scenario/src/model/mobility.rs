@@ -87,9 +87,10 @@ table! {
         /// Number of consecutive reports in which a candidate must be better by `switch-offset`
         /// before the network commands a switch. Used only with `procedure = "ltm"`. Default: 4.
         switch_reports: Option<u32> = Shape::Integer { min: 1, max: 64 }, Optional;
-        /// Time until the UE uses the target's configuration, from 3 ms after its HARQ feedback to
-        /// the command (TS 38.133 clause 6.3.1.2). UEs that process in advance need 10 ms. Used
-        /// only with `procedure = "ltm"`. Default: 30 ms, of which RRC processing takes 10 ms.
+        /// Time until the UE uses the target's configuration. The time starts 3 ms after the UE's
+        /// HARQ feedback to the command (TS 38.133 clause 6.3.1.2). UEs that process in advance
+        /// need 10 ms. Used only with `procedure = "ltm"`. Default: 30 ms, of which RRC processing
+        /// takes 10 ms.
         switch_processing: Option<Span> = TIME, Optional;
         /// Time that a UE needs after `switch-processing` to synchronise with the target's
         /// downlink, if it was not synchronised before. Used only with `procedure = "ltm"`.
@@ -122,10 +123,10 @@ table! {
         /// Length of a measurement gap (MGL): 1.5, 3, 3.5, 4, 5.5 or 6 ms, with LTE 6 ms. Default:
         /// 6 ms.
         measurement_gap_length: Option<Span> = POSITIVE_TIME, Optional;
-        /// Time from a multiple of `measurement-gap-period` to the gap, in whole milliseconds.
-        /// Default: each UE has its own offset.
+        /// Offset of the measurement gaps: time from a multiple of `measurement-gap-period` to the
+        /// next gap, in whole milliseconds. Default: each UE has its own offset.
         measurement_gap_offset: Option<Span> = TIME, Optional;
-        /// Fate of downlink data that waits at the source of a handover.
+        /// Treatment of the downlink data that waits at the source of a handover.
         data: HandoverData = HandoverData::SHAPE, Default("\"forwarding\"");
         /// Time between the source's request for bicasting and its handover command. After the
         /// request the core network sends to both base stations. Used only with `data =
@@ -156,8 +157,8 @@ table! {
         core_delay: Span = TIME, MOBILITY;
         /// Duration of the admission control at the target.
         admission_delay: Span = TIME, MOBILITY;
-        /// Largest number of UEs up to which a cell accepts handovers, including the UEs that it
-        /// already serves. Default: no limit.
+        /// Largest number of UEs in a cell. A cell with this number of UEs refuses handovers.
+        /// Default: no limit.
         max_ues: Option<u32> = Shape::Integer { min: 1, max: u32::MAX as u64 }, Optional;
         /// Time from the reception of the handover command until the UE can send a preamble in the
         /// target. It includes RRC processing, search and synchronisation (TS 36.133 clause
@@ -211,8 +212,8 @@ table! {
         /// (beamFailureInstanceMaxCount): 1, 2, 3, 4, 5, 6, 8 or 10. Default: beam failures are not
         /// detected.
         beam_failure_instance_max_count: Option<u32> = INSTANCES, Optional;
-        /// Number of reporting periods without a beam failure instance after which their count
-        /// restarts (beamFailureDetectionTimer): 1, 2, 3, 4, 5, 6, 8 or 10.
+        /// Number of reporting periods without a beam failure instance after which the count of
+        /// instances restarts (beamFailureDetectionTimer). It is 1, 2, 3, 4, 5, 6, 8 or 10.
         beam_failure_detection_timer: Option<u32> = INSTANCES, Optional;
         /// RSRP from which on a candidate beam has a dedicated preamble for beam failure recovery
         /// (rsrp-ThresholdSSB of BeamFailureRecoveryConfig). Default: recovery has no dedicated

@@ -19,7 +19,7 @@ table! {
             radio_capture: Vec<RadioSubject>,
         }
         /// Recording of the congestion state of each flow in the table `congestion`: at every ACK,
-        /// or at most once in this time.
+        /// or at most once in each interval of this length.
         congestion: Sampling =
             Shape::AnyOf(&[POSITIVE_TIME, Shape::Word("every-ack"), Shape::False]),
             Default("\"10 ms\"");
@@ -28,7 +28,7 @@ table! {
         throughput: Option<Span> =
             Shape::AnyOf(&[POSITIVE_TIME, Shape::False]), Default("\"100 ms\"");
         /// Recording of each queue's length in the table `queues`: at every packet, or at most once
-        /// in this time.
+        /// in each interval of this length.
         queue: Sampling =
             Shape::AnyOf(&[POSITIVE_TIME, Shape::Word("every-packet"), Shape::False]),
             Default("\"10 ms\"");
@@ -41,8 +41,8 @@ table! {
         /// True to record recoveries, window reductions and outages of flows in the table
         /// `flow_events`.
         flow_events: bool = Shape::Bool, Default("true");
-        /// Recording of UDP datagrams that arrive, with their delays, in the table `datagrams`:
-        /// every packet, or at most one in this time for each end.
+        /// Recording of arriving UDP datagrams and their delays in the table `datagrams`. Every
+        /// datagram is recorded, or for each end at most one in each interval of this length.
         datagrams: Sampling =
             Shape::AnyOf(&[POSITIVE_TIME, Shape::Word("every-packet"), Shape::False]),
             Default("\"every-packet\"");
@@ -51,8 +51,8 @@ table! {
         /// True to record each transport block in the table `transport_blocks`: SINR, CQI, MCS,
         /// size, HARQ round and success.
         transport_blocks: bool = Shape::Bool, Default("false");
-        /// Recording of the RLC and PDCP buffers of each bearer in the table `bearers`: at every
-        /// packet, or at most once in this time.
+        /// Recording of each bearer's RLC and PDCP buffers in the table `bearers`: at every packet,
+        /// or at most once in each interval of this length.
         bearers: Sampling =
             Shape::AnyOf(&[POSITIVE_TIME, Shape::Word("every-packet"), Shape::False]),
             Default("\"10 ms\"");
@@ -67,21 +67,21 @@ table! {
         rrc: bool = Shape::Bool, Default("true");
         /// Nodes whose packets are written to a pcapng file.
         "capture" = NAMES, Default("false");
-        /// Number of bytes stored of each captured packet.
+        /// Number of bytes of each captured packet that are stored.
         capture_snap: Bytes =
             Shape::Quantity(Dimension::Size, Range::closed(64.0, 262_144.0)),
             Default("\"96 B\"");
         /// Links whose packets are written to a pcapng file. Both directions are in one file.
         /// Packets in a tunnel of the core network (GTP-U) are written with their tunnel headers.
         "link-capture" = NAMES, Default("false");
-        /// Number of bytes stored of each packet on a captured link.
+        /// Number of bytes of each packet on a captured link that are stored.
         link_capture_snap: Bytes =
             Shape::Quantity(Dimension::Size, Range::closed(64.0, 262_144.0)),
             Default("\"160 B\"");
         /// Cells and UEs whose transport blocks are written to a pcapng file, with MAC, RLC and
         /// PDCP headers.
         "radio-capture" = NAMES, Default("false");
-        /// Number of bytes stored of each captured transport block.
+        /// Number of bytes of each captured transport block that are stored.
         radio_capture_snap: Bytes =
             Shape::Quantity(Dimension::Size, Range::closed(128.0, 262_144.0)),
             Default("\"262144 B\"");

@@ -69,8 +69,8 @@ table! {
         /// a node with the cell's name.
         "node" = Shape::Text, Optional;
         /// Cells on other carriers that may become secondary cells of UEs in this cell, under
-        /// mobility management. A UE uses the first cell of each carrier. Event a6 replaces the
-        /// cell by another one. Default: the cells at the same position.
+        /// mobility management. A UE uses the first listed cell of each carrier. Event a6 replaces
+        /// this cell by another cell of the carrier. Default: the cells at the same position.
         "secondary-cells" = Shape::List(&Shape::Reference), Optional;
         /// Position of the cell's antenna: east and north.
         "position" = POSITION, Default("[\"0 m\", \"0 m\"]");
@@ -221,8 +221,9 @@ table! {
         /// in dual connectivity (PSCell, TS 37.340 clause 3.1). Bearers with a `split` use both
         /// cells.
         "pscell" = Shape::Reference, Optional;
-        /// Time from the arrival of data that activates a secondary cell to its first transport
-        /// block (TS 36.133 clause 7.7.2, TS 38.133 clause 8.3.2). Default: 24 ms.
+        /// Activation delay of a secondary cell: time from the arrival of the data that activates
+        /// the cell to the cell's first transport block (TS 36.133 clause 7.7.2, TS 38.133 clause
+        /// 8.3.2). Default: 24 ms.
         secondary_activation: Option<Span> = TIME, Optional;
         /// Time without data after which a secondary cell is deactivated (sCellDeactivationTimer).
         /// Default: never.

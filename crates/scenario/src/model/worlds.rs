@@ -8,8 +8,8 @@ words! {
     pub enum Worlds {
         /// The scenario is one world, which runs on one core.
         One = "one",
-        /// The cells of each carrier, with their base stations and UEs, are one world. All other
-        /// nodes are one more world. Links with a delay connect the worlds.
+        /// The cells of each carrier, with their base stations and UEs, are a world. All other
+        /// nodes are another world. Links with a delay connect the worlds.
         ByCarrier = "by-carrier",
     }
 }
