@@ -25,16 +25,16 @@ const AQM: Parameter = named(
     "aqm",
     "aqm",
     "drop-tail",
-    "Queue management of the transmission buffer, in downlink and uplink. It sees the delay of \
-     SDUs of which nothing was sent yet. The delay includes the wait for a slot, and in the uplink \
-     for a grant. A delay target must exceed this wait.",
+    "Active queue management of the transmission buffer, in downlink and uplink. It uses the delay \
+     of SDUs of which no part was sent yet. The delay includes the wait for a slot, and in the \
+     uplink the wait for a grant. The delay target must exceed this wait.",
 );
 const T_REASSEMBLY: Parameter = span(
     "t-reassembly",
     text("nr-am", Column::TReassembly),
     const_text!(
-        "Reordering time: t-Reassembly of NR, t-Reordering of LTE. It is the time for which a gap \
-         may be due to HARQ. With LTE's acknowledged mode the default is ",
+        "Reordering time: t-Reassembly of NR, t-Reordering of LTE. During this time HARQ may still \
+         deliver the missing data. With LTE's acknowledged mode the default is ",
         text("lte-am", Column::TReassembly),
         " (TS 36.508)."
     ),
