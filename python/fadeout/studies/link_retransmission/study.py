@@ -117,9 +117,9 @@ def bulk_section(found: Found) -> Section:
         name="bulk",
         title="Throughput and latency over distance",
         text=(
-            "*Paper*: the rate in Mbit/s that the paper's text implies. *In sight* and *out of "
-            "it*: means over the UE positions in LOS and in NLOS. The column *goodput* weights "
-            "these two means by the LOS probability (*share in sight*)."
+            "*Paper*: the rate in Mbit/s that the paper's text implies. *LOS* and *NLOS*: mean "
+            "goodput over the UE positions in LOS and in NLOS. The column *goodput* weights "
+            "these two means by the LOS probability."
         ),
         table=Table.of(
             records,
@@ -128,9 +128,9 @@ def bulk_section(found: Found) -> Section:
                 "link repeats": "{mode}",
                 "paper Mbit/s": "{published_mbps}",
                 "goodput Mbit/s": "{goodput_mbps:.0f}",
-                "in sight": "{in_sight_mbps:.0f}",
-                "out of it": "{out_of_sight_mbps:.0f}",
-                "share in sight": "{share_in_sight:.0%}",
+                "LOS": "{in_sight_mbps:.0f}",
+                "NLOS": "{out_of_sight_mbps:.0f}",
+                "LOS probability": "{share_in_sight:.0%}",
                 "RTT ms": "{rtt_ms:.1f}",
                 "retransmitted %": "{retransmitted_pct.mean:.2f}",
                 "timeouts": "{timeouts.mean:.1f}",

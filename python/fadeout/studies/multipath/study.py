@@ -108,8 +108,7 @@ def beside(found: Found) -> Section:
         title="Mbit/s beside the paper's",
         text=(
             "*Paper*: the rate that the paper's text implies. *Goodput*: our mean over all UE "
-            "positions. *In sight* and *out of it*: our means over the positions in LOS and in "
-            "NLOS."
+            "positions. *LOS* and *NLOS*: our means over the positions in LOS and in NLOS."
         ),
         table=Table.of(
             records,
@@ -118,9 +117,9 @@ def beside(found: Found) -> Section:
                 "paths": "{paths}",
                 "paper Mbit/s": "{published_mbps}",
                 "goodput Mbit/s": "{goodput_mbps:.0f}",
-                "in sight": "{in_sight_mbps:.0f}",
-                "out of it": "{out_of_sight_mbps:.0f}",
-                "share in sight": "{share_in_sight:.0%}",
+                "LOS": "{in_sight_mbps:.0f}",
+                "NLOS": "{out_of_sight_mbps:.0f}",
+                "LOS probability": "{share_in_sight:.0%}",
             },
         ),
         is_headline=True,
