@@ -144,9 +144,9 @@ def test_every_transport_block_is_read_from_mac_to_tcp(
 
 
 DRIVE = {
-    "duration": "14 s",
-    # The handover is at 13 s. Earlier packets would only make the captures long.
-    "flow.download.start": "12 s",
+    "duration": "11 s",
+    # The handover is at 9.9 s. Earlier packets would only make the captures long.
+    "flow.download.start": "8 s",
     "cell.channel": {"path-loss": "uma", "shadowing": False, "line-of-sight": "clear"},
     "ue.phone.position": ["150 m", "40 m"],
     "probe.link-capture": ["internet", "s1-west", "s1-middle", "x2-west"],
