@@ -147,7 +147,8 @@ def _link_repetitions(
     links: Links, results: Results, lost: pl.DataFrame, packets: pl.DataFrame
 ) -> set[Block]:
     """Links lost blocks with the blocks that repeated their packets. Returns the linked blocks."""
-    repeated = _repeated(lost, packets)
+    split = set(collect(scan(results, "legs"), "legs")["bearer"])
+    repeated = _repeated(lost, packets, split)
     if repeated.is_empty():
         return set()
     wanted = repeated.select("ue", "direction", at="last").unique()
@@ -156,22 +157,26 @@ def _link_repetitions(
     targets = collect(query.join(wanted.lazy(), on=["ue", "direction", "at"]), "transport_blocks")
     # With several carriers a UE has several blocks at one time.
     alone = targets.filter(pl.len().over("ue", "direction", "at") == 1)
+    # After a change of cell PDCP repeats packets, and some of them had arrived in part.
     found = repeated.join(
-        alone.rename({"cell": "to_cell", "process": "to_process"}),
-        left_on=["ue", "direction", "last"],
-        right_on=["ue", "direction", "at"],
+        alone.rename({"process": "to_process"}),
+        left_on=["cell", "ue", "direction", "last"],
+        right_on=["cell", "ue", "direction", "at"],
     ).unique([*PROCESS, "lost_at", "last"], maintain_order=True)
     for row in found.iter_rows(named=True):
         number = next(links.numbers)
         links.block_starts[_block(row, row["lost_at"])].append(number)
-        target = (row["to_cell"], row["ue"], row["direction"], row["to_process"], row["last"])
+        target = (row["cell"], row["ue"], row["direction"], row["to_process"], row["last"])
         links.block_ends[target].append(number)
         links.repeated += 1
     return {_block(row, row["lost_at"]) for row in found.iter_rows(named=True)}
 
 
-def _repeated(lost: pl.DataFrame, packets: pl.DataFrame) -> pl.DataFrame:
-    """Returns packets whose first part was in a lost block, if there is only one such block."""
+def _repeated(lost: pl.DataFrame, packets: pl.DataFrame, split: set[str]) -> pl.DataFrame:
+    """Returns packets whose first part was in a lost block, if there is only one such block.
+
+    The legs of a bearer in `split` send packets out of order, so no order is used there.
+    """
     pieces = []
     of_packet = [*PROCESS, "first", pl.col("last").alias("lost_at")]
     by_ue = lost.select(of_packet).partition_by("ue", "direction", as_dict=True)
@@ -179,7 +184,7 @@ def _repeated(lost: pl.DataFrame, packets: pl.DataFrame) -> pl.DataFrame:
         own = packets.filter(pl.col("ue") == ue, pl.col("direction") == direction)
         exact = own.join(blocks.drop("ue", "direction"), on="first")
         pieces.append(_after(exact.filter(pl.len().over("row") == 1)))
-        if own["bearer"].n_unique() == 1:
+        if own["bearer"].n_unique() == 1 and own["bearer"][0] not in split:
             pieces.append(_after(_overtaken(own, blocks)))
     return pl.concat(pieces).unique("row") if pieces else pl.DataFrame()
 
