@@ -144,7 +144,7 @@ fn avoiding(control: &str) -> Replay {
     // ACKs may arrive in bursts. So the benchmark starts at the first instant with enough ACKs in
     // flight.
     let mut instants = (1000..1100).filter_map(|ms| {
-        let mut pair = Pair::with(control, &config, LossConfig::None);
+        let mut pair = Pair::with_control(control, &config, LossConfig::None);
         pair.run_until(Time::ZERO + Span::from_millis(ms));
         replay(pair, 0)
     });
@@ -208,7 +208,7 @@ impl Carrier {
                 .on_wake(now, &mut self.pool, &mut self.out, &mut NullProbe);
         }
         for id in self.out.drain(..) {
-            black_box(self.pool.take(id));
+            black_box(self.pool.remove(id));
         }
     }
 }

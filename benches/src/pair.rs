@@ -48,7 +48,7 @@ impl Pair {
     /// Creates the flow at its first SYN, with CUBIC. Both stacks use `config`, and `loss` applies
     /// to data.
     pub fn new(config: &TcpConfig, loss: LossConfig) -> Pair {
-        Pair::with("cubic", config, loss)
+        Pair::with_control("cubic", config, loss)
     }
 
     /// Creates the flow with the congestion control called `control`.
@@ -56,7 +56,7 @@ impl Pair {
     /// # Panics
     ///
     /// Panics if there is no such congestion control.
-    pub fn with(control: &str, config: &TcpConfig, loss: LossConfig) -> Pair {
+    pub fn with_control(control: &str, config: &TcpConfig, loss: LossConfig) -> Pair {
         let end = |n: u32| {
             let random = Stream::new(1, "congestion", u64::from(n));
             let control = Congestion::new(control, &Parameters::default(), random)
@@ -85,7 +85,7 @@ impl Pair {
     /// Runs the flow to `until`.
     pub fn run_until(&mut self, until: Time) {
         while self.next_at() <= until {
-            self.step();
+            self.process_next();
         }
     }
 
@@ -93,7 +93,7 @@ impl Pair {
     pub fn run_until_selective(&mut self, count: u32) {
         let enough = self.selective + count;
         while self.selective < enough {
-            self.step();
+            self.process_next();
         }
     }
 
@@ -105,7 +105,7 @@ impl Pair {
             let at = link.wake_at();
             link.on_wake(at, &mut self.pool, &mut self.arrivals, &mut NullProbe);
             taken.extend(self.arrivals.drain(..).map(|id| {
-                let packet = self.pool.take(id);
+                let packet = self.pool.remove(id);
                 Arrival {
                     at,
                     segment: packet.segment,
@@ -123,7 +123,7 @@ impl Pair {
             .min(self.ends[1].wake_at())
     }
 
-    fn step(&mut self) {
+    fn process_next(&mut self) {
         self.now = self.next_at().max(self.now);
         for n in 0..2 {
             if self.links[n].wake_at() <= self.now {
@@ -141,7 +141,7 @@ impl Pair {
         let mut arrivals = std::mem::take(&mut self.arrivals);
         self.links[link].on_wake(self.now, &mut self.pool, &mut arrivals, &mut NullProbe);
         for id in arrivals.drain(..) {
-            let Packet { segment, ecn, .. } = self.pool.take(id);
+            let Packet { segment, ecn, .. } = self.pool.remove(id);
             self.selective += u32::from(to == 0 && !segment.sack.is_empty());
             self.ends[to].on_segment(self.now, &segment, ecn, &mut self.outbox, &mut NullProbe);
             self.send_from(to);

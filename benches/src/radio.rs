@@ -35,7 +35,7 @@ struct AtRest {
 }
 
 impl Motion for AtRest {
-    fn at(&mut self, node: NodeId, _time: Time) -> Kinematics {
+    fn kinematics_at(&mut self, node: NodeId, _time: Time) -> Kinematics {
         let n = f64::from(node.0);
         Kinematics::at_rest(Point::new(
             30.0 + n % 37.0 + self.sites_apart_m * (n % 10.0),
@@ -140,7 +140,7 @@ impl RadioLoad {
                     &mut NullProbe,
                 );
                 for packet in self.out.drain(..) {
-                    self.delivered += u64::from(self.pool.take(packet).segment.len > 100);
+                    self.delivered += u64::from(self.pool.remove(packet).segment.len > 100);
                 }
             }
             self.put(at, Direction::Downlink, 1460);

@@ -39,7 +39,7 @@ fn follow(series: &Series) {
     let high = values.fold(f64::NEG_INFINITY, f64::max);
     let (mut now, mut step) = (Time::ZERO, 1_u64);
     while now < Time::ZERO + Span::from_secs(2_000_000) {
-        let value = series.at(now);
+        let value = series.value_at(now);
         // The margin allows for the rounding of linear interpolation.
         assert!(
             low - 1e-9 <= value && value <= high + 1e-9,

@@ -28,7 +28,7 @@ fn follow(tracks: Tracks) {
     for mut track in tracks.into_values() {
         let (mut now, mut step) = (Time::ZERO, 1_u64);
         while now < Time::ZERO + Span::from_secs(2_000_000) {
-            let state = track.at(now);
+            let state = track.kinematics_at(now);
             let place = state.position;
             for coordinate in [place.x, place.y, place.z] {
                 assert!(coordinate.abs() <= FARTHEST, "{place:?} at {now}");
@@ -41,7 +41,8 @@ fn follow(tracks: Tracks) {
             now += Span::from_nanos(step);
             step += step / 3 + 1;
         }
-        let (end, later) = (track.at(now), track.at(now + Span::from_secs(1)));
+        let end = track.kinematics_at(now);
+        let later = track.kinematics_at(now + Span::from_secs(1));
         assert!(
             end.position == later.position || end.velocity.length() > 0.0,
             "jumps at rest"

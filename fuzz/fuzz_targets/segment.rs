@@ -71,7 +71,7 @@ fuzz_target!(|data: &[u8]| {
         if input.0.is_empty() || bench.sent > MOST_SEGMENTS {
             break;
         }
-        bench.step(&mut input);
+        bench.process_byte(&mut input);
     }
 });
 
@@ -112,7 +112,7 @@ fn bench(input: &mut Input<'_>) -> Bench {
 }
 
 impl Bench {
-    fn step(&mut self, input: &mut Input<'_>) {
+    fn process_byte(&mut self, input: &mut Input<'_>) {
         match input.byte() % 8 {
             0 => self.command(input),
             1 | 2 => self.wait(input),

@@ -57,6 +57,6 @@ fn drain(link: &mut Link, until: Time, pool: &mut PacketPool, out: &mut Vec<u32>
     while link.wake_at() <= until {
         let now = link.wake_at();
         link.on_wake(now, pool, &mut arrived, &mut NullProbe);
-        out.extend(arrived.drain(..).map(|packet| pool.take(packet).flow.0));
+        out.extend(arrived.drain(..).map(|packet| pool.remove(packet).flow.0));
     }
 }

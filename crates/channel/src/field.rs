@@ -76,7 +76,7 @@ impl Field {
     }
 
     /// Returns the field's value at a position in metres and a time in seconds.
-    pub(crate) fn at(&self, x: f64, y: f64, t: f64) -> f64 {
+    pub(crate) fn value_at(&self, x: f64, y: f64, t: f64) -> f64 {
         let mut cosines = [0.0; WAVES];
         self.waves.cosines([x, y, t], &mut cosines);
         let mut sums = [0.0_f32; LANES];
@@ -158,7 +158,7 @@ impl Lattice {
     /// Returns the interpolated value at a position. `corners` computes the missing values at the
     /// corners of a square. If the square is next to the stored square, the values at their common
     /// corners are reused.
-    pub(crate) fn at(
+    pub(crate) fn interpolate(
         &mut self,
         (x, y): (f64, f64),
         distance_m: f64,
@@ -257,7 +257,7 @@ impl Map {
     /// other map.
     pub(crate) fn read(&self, lattice: &mut Lattice, place: (f64, f64)) -> f64 {
         let corners = |square, needed| self.corners(square, needed);
-        lattice.at(place, self.distance_m, corners)
+        lattice.interpolate(place, self.distance_m, corners)
     }
 
     /// Returns the correlation distance in metres.
@@ -304,8 +304,8 @@ mod tests {
         for n in 0..count {
             let mut stream = Stream::new(1, "test.field", n);
             let field = Field::changing(&mut stream, 13.0, 2.0);
-            let here = field.at(100.0, -50.0, 7.0);
-            product += here * field.at(100.0 + 0.6 * dx, -50.0 + 0.8 * dx, 7.0 + dt);
+            let here = field.value_at(100.0, -50.0, 7.0);
+            product += here * field.value_at(100.0 + 0.6 * dx, -50.0 + 0.8 * dx, 7.0 + dt);
             square += here * here;
         }
         (product / count as f64, square / count as f64)
@@ -339,7 +339,7 @@ mod tests {
         let (mut sum, mut square, mut beyond) = (0.0, 0.0, 0);
         let count = 40_000;
         for n in 0..count {
-            let value = field.at(f64::from(n % 200) * 31.0, f64::from(n / 200) * 37.0, 0.0);
+            let value = field.value_at(f64::from(n % 200) * 31.0, f64::from(n / 200) * 37.0, 0.0);
             sum += value;
             square += value * value;
             beyond += u32::from(value.abs() > 1.959_964);
@@ -360,10 +360,13 @@ mod tests {
         let (mut walked, mut jumped) = (Lattice::new(), Lattice::new());
         let mut last = 0.0;
         for step in 0..=1000 {
-            last = walked.at((f64::from(step) * 0.037, 5.0), 10.0, corners);
+            last = walked.interpolate((f64::from(step) * 0.037, 5.0), 10.0, corners);
         }
-        assert_eq!(last, jumped.at((1000.0 * 0.037, 5.0), 10.0, corners));
-        let there = map.field.at(37.0, 5.0, 0.0);
+        assert_eq!(
+            last,
+            jumped.interpolate((1000.0 * 0.037, 5.0), 10.0, corners)
+        );
+        let there = map.field.value_at(37.0, 5.0, 0.0);
         assert!((last - there).abs() < 0.35, "{last} {there}");
     }
 
@@ -415,15 +418,15 @@ mod tests {
             (1.5, 1.5),
             (-9.5, 3.5),
         ] {
-            let found = walked.at(place, 32.0, |square, needed| {
+            let found = walked.interpolate(place, 32.0, |square, needed| {
                 asked.push(needed.iter().filter(|needed| **needed).count());
                 // Values at corners that are not needed must not be used. The test sets these
                 // values to NaN, so that their use would give NaN.
                 let corners = map.corners(square, [true; 4]);
                 [0, 1, 2, 3].map(|n| if needed[n] { corners[n] } else { f64::NAN })
             });
-            let jumped =
-                Lattice::new().at(place, 32.0, |square, needed| map.corners(square, needed));
+            let jumped = Lattice::new()
+                .interpolate(place, 32.0, |square, needed| map.corners(square, needed));
             assert_eq!(found.to_bits(), jumped.to_bits(), "{place:?}");
         }
         assert_eq!(asked, [4, 2, 2, 3, 3, 4]);

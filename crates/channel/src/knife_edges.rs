@@ -142,7 +142,7 @@ mod tests {
 
     /// Returns the loss by edges given as `(distance, height)`, between antennas at the heights
     /// `ends`.
-    fn of(ends: (f64, f64), length_m: f64, heights: &[Height], wavelength_m: f64) -> f64 {
+    fn loss_db(ends: (f64, f64), length_m: f64, heights: &[Height], wavelength_m: f64) -> f64 {
         let edges: Vec<Edge> = heights
             .iter()
             .map(|&(at, height)| {
@@ -176,17 +176,17 @@ mod tests {
             ((5.0, 1.5), 30.0, &[(26.0, 3.0)][..], MM, 30.443_19),
             ((5.0, 1.5), 30.0, &[(26.0, 3.0)][..], CM, 23.687_71),
         ] {
-            let found = of(ends, length_m, heights, wavelength_m);
+            let found = loss_db(ends, length_m, heights, wavelength_m);
             assert!((found - expected).abs() < 1e-4, "{found}, not {expected}");
         }
-        let veins = of((10.0, 8.0), 7.0, &[(3.0, 9.0)], 299_792_458.0 / 5.89e9);
+        let veins = loss_db((10.0, 8.0), 7.0, &[(3.0, 9.0)], 299_792_458.0 / 5.89e9);
         assert!((veins - 0.645_429_1).abs() < 1e-5, "{veins}");
     }
 
     #[test]
     fn what_is_far_below_changes_nothing_and_one_edge_comes_without_a_step() {
-        let one = of((5.0, 1.5), 100.0, &[(50.0, 4.0)], MM);
-        let with_more = of(
+        let one = loss_db((5.0, 1.5), 100.0, &[(50.0, 4.0)], MM);
+        let with_more = loss_db(
             (5.0, 1.5),
             100.0,
             &[(20.0, 0.5), (50.0, 4.0), (80.0, 0.2)],
@@ -196,7 +196,7 @@ mod tests {
         let mut before = 0.0;
         for step in 0..4000 {
             let height = 1.0 + f64::from(step) * 0.001;
-            let loss = of((2.0, 2.0), 60.0, &[(20.0, height)], MM);
+            let loss = loss_db((2.0, 2.0), 60.0, &[(20.0, height)], MM);
             assert!((loss - before).abs() < 0.1, "{height} m: {before} {loss}");
             before = loss;
         }
@@ -234,13 +234,16 @@ mod tests {
 
     #[test]
     fn vehicles_side_by_side_are_one_edge_and_a_long_queue_has_its_deepest() {
-        let one = of((2.0, 2.0), 100.0, &[(50.0, 3.0)], MM);
-        assert_eq!(one, of((2.0, 2.0), 100.0, &[(50.0, 3.0), (50.5, 2.5)], MM));
+        let one = loss_db((2.0, 2.0), 100.0, &[(50.0, 3.0)], MM);
+        assert_eq!(
+            one,
+            loss_db((2.0, 2.0), 100.0, &[(50.0, 3.0), (50.5, 2.5)], MM)
+        );
         let queue = |number: usize| -> Vec<Height> {
             (1..=number).map(|n| (5.0 * n as f64, 2.1)).collect()
         };
-        let long = of((2.0, 2.0), 500.0, &queue(90), MM);
-        let sixteen = of((2.0, 2.0), 500.0, &queue(16), MM);
+        let long = loss_db((2.0, 2.0), 500.0, &queue(90), MM);
+        let sixteen = loss_db((2.0, 2.0), 500.0, &queue(16), MM);
         assert!(long.is_finite() && long > 0.5 * sixteen, "{long} {sixteen}");
     }
 }

@@ -224,7 +224,7 @@ impl MapReader {
                 &mut others.rare.get_or_insert_default().shadowing
             }
         };
-        lattice.at(place, own.distance_m(), |square, needed| {
+        lattice.interpolate(place, own.distance_m(), |square, needed| {
             let (own, common) = (own.corners(square, needed), common.corners(square, needed));
             let both = common.into_iter().zip(own);
             let mut corners = [0.0; 4];
@@ -269,7 +269,7 @@ fn number(condition: Condition) -> usize {
 
 fn read(lattice: &mut Lattice, map: Option<&Map>, place: (f64, f64)) -> f64 {
     map.map_or(0.0, |map| {
-        lattice.at(place, map.distance_m(), |square, needed| {
+        lattice.interpolate(place, map.distance_m(), |square, needed| {
             map.corners(square, needed)
         })
     })

@@ -72,7 +72,7 @@ impl<E: Copy> Agenda<E> {
     /// Advances to the next event up to and including `until`, and returns this event. If there is
     /// none, advances to `until` and returns `None`.
     #[inline]
-    pub fn take(&mut self, until: Time) -> Option<E> {
+    pub fn next_event(&mut self, until: Time) -> Option<E> {
         let Some((at, event)) = self.events.pop_by(until) else {
             self.advance(until);
             return None;
@@ -97,40 +97,43 @@ impl<E: Copy> Agenda<E> {
 mod tests {
     use super::*;
 
-    fn at(nanos: u64) -> Time {
+    fn time_at_nanos(nanos: u64) -> Time {
         Time::from_nanos(nanos)
     }
 
     #[test]
     fn time_goes_to_the_events_up_to_the_limit_and_then_to_the_limit() {
         let mut agenda = Agenda::new();
-        agenda.schedule(at(20), 1);
-        agenda.schedule(at(10), 0);
-        assert_eq!(agenda.take(at(20)), Some(0));
-        assert_eq!((agenda.now(), agenda.next_at()), (at(10), Some(at(20))));
-        assert_eq!(agenda.take(at(15)), None);
-        assert_eq!(agenda.now(), at(15));
-        assert_eq!(agenda.take(at(20)), Some(1));
-        assert_eq!(agenda.take(at(12)), None);
-        assert_eq!((agenda.now(), agenda.processed()), (at(20), 2));
+        agenda.schedule(time_at_nanos(20), 1);
+        agenda.schedule(time_at_nanos(10), 0);
+        assert_eq!(agenda.next_event(time_at_nanos(20)), Some(0));
+        assert_eq!(
+            (agenda.now(), agenda.next_at()),
+            (time_at_nanos(10), Some(time_at_nanos(20)))
+        );
+        assert_eq!(agenda.next_event(time_at_nanos(15)), None);
+        assert_eq!(agenda.now(), time_at_nanos(15));
+        assert_eq!(agenda.next_event(time_at_nanos(20)), Some(1));
+        assert_eq!(agenda.next_event(time_at_nanos(12)), None);
+        assert_eq!((agenda.now(), agenda.processed()), (time_at_nanos(20), 2));
     }
 
     #[test]
     fn an_event_of_the_past_happens_now() {
         let mut agenda = Agenda::new();
-        agenda.advance(at(30));
-        agenda.advance(at(20));
-        agenda.schedule(at(10), 0);
-        assert_eq!(agenda.next_at(), Some(at(30)));
+        agenda.advance(time_at_nanos(30));
+        agenda.advance(time_at_nanos(20));
+        agenda.schedule(time_at_nanos(10), 0);
+        assert_eq!(agenda.next_at(), Some(time_at_nanos(30)));
     }
 
     #[test]
     fn only_an_earlier_wake_up_is_an_event_and_none_is_never() {
         let (mut agenda, mut wake) = (Agenda::new(), Wake::default());
         for nanos in [u64::MAX, 20, 30, 10] {
-            agenda.arm(&mut wake, at(nanos), |generation| generation);
+            agenda.arm(&mut wake, time_at_nanos(nanos), |generation| generation);
         }
         let times: Vec<Time> = agenda.drain().map(|(at, _)| at).collect();
-        assert_eq!(times, [at(10), at(20)]);
+        assert_eq!(times, [time_at_nanos(10), time_at_nanos(20)]);
     }
 }

@@ -107,10 +107,11 @@ pub struct Edge {
 /// Source of the positions of the nodes, and of the obstacles between positions.
 pub trait Motion {
     /// Returns position and velocity of `node` at `time`. Times never go back for the same node.
-    fn at(&mut self, node: NodeId, time: Time) -> Kinematics;
+    fn kinematics_at(&mut self, node: NodeId, time: Time) -> Kinematics;
 
     /// Returns the time until which `node` moves in a straight line after a query for `time`. Until
-    /// then `at` may be called for times in any order. Returns `time` if this is unknown.
+    /// then [`Motion::kinematics_at`] may be called for times in any order. Returns `time` if this
+    /// is unknown.
     fn orderless_until(&mut self, _node: NodeId, time: Time) -> Time {
         time
     }

@@ -107,13 +107,13 @@ impl<T: Copy + Default + std::fmt::Debug, const PIECE: usize> Recycled<T, PIECE>
     }
 
     #[inline]
-    fn at(&self, slot: u32) -> &T {
+    fn item(&self, slot: u32) -> &T {
         self.assert_used(slot);
         &self.pieces[slot as usize / PIECE][slot as usize % PIECE]
     }
 
     #[inline]
-    fn at_mut(&mut self, slot: u32) -> &mut T {
+    fn item_mut(&mut self, slot: u32) -> &mut T {
         self.assert_used(slot);
         &mut self.pieces[slot as usize / PIECE][slot as usize % PIECE]
     }
@@ -176,12 +176,12 @@ impl PacketPool {
 
     #[inline(always)]
     fn store(&mut self, under_way: UnderWay, segment: &Segment) -> PacketId {
-        let content = match Usual::of(segment) {
+        let content = match Usual::from_segment(segment) {
             Some(usual) => Content::Usual(usual),
             None => self.put_beside(segment),
         };
         let slot = self.packets.claim();
-        *self.packets.at_mut(slot) = UnderWay {
+        *self.packets.item_mut(slot) = UnderWay {
             headers: under_way.protocol.headers_of(segment) as u8,
             content,
             ..under_way
@@ -192,7 +192,7 @@ impl PacketPool {
     #[inline(never)]
     fn put_beside(&mut self, segment: &Segment) -> Content {
         let at = self.beside.claim();
-        *self.beside.at_mut(at) = *segment;
+        *self.beside.item_mut(at) = *segment;
         Content::Beside {
             at,
             len: segment.len,
@@ -204,7 +204,7 @@ impl PacketPool {
     pub fn segment(&self, id: PacketId) -> Cow<'_, Segment> {
         match &self[id].content {
             Content::Usual(usual) => Cow::Owned(usual.segment()),
-            Content::Beside { at, .. } => Cow::Borrowed(self.beside.at(*at)),
+            Content::Beside { at, .. } => Cow::Borrowed(self.beside.item(*at)),
         }
     }
 
@@ -227,7 +227,7 @@ impl PacketPool {
     }
 
     /// Frees a slot and returns its packet.
-    pub fn take(&mut self, id: PacketId) -> Packet {
+    pub fn remove(&mut self, id: PacketId) -> Packet {
         let packet = self.packet(id);
         self.free(id);
         packet
@@ -254,13 +254,13 @@ impl std::ops::Index<PacketId> for PacketPool {
     type Output = UnderWay;
     #[inline]
     fn index(&self, id: PacketId) -> &UnderWay {
-        self.packets.at(id.0)
+        self.packets.item(id.0)
     }
 }
 impl std::ops::IndexMut<PacketId> for PacketPool {
     #[inline]
     fn index_mut(&mut self, id: PacketId) -> &mut UnderWay {
-        self.packets.at_mut(id.0)
+        self.packets.item_mut(id.0)
     }
 }
 
@@ -277,7 +277,7 @@ mod tests {
             ..Packet::default()
         });
         assert!(pool.is_in_use(first));
-        assert_eq!(pool.take(first).flow, FlowId(1));
+        assert_eq!(pool.remove(first).flow, FlowId(1));
         assert!(pool.is_empty() && !pool.is_in_use(first));
         assert_eq!(pool.insert(Packet::default()), first);
         assert_eq!(pool.len(), 1);
@@ -296,7 +296,7 @@ mod tests {
         let dense = ids.iter().map(|id| id.index());
         assert!(dense.eq(0..ids.len()));
         for (n, &id) in (0..).zip(&ids) {
-            assert_eq!(pool.take(id).flow, FlowId(n));
+            assert_eq!(pool.remove(id).flow, FlowId(n));
         }
         assert!(pool.is_empty());
     }
@@ -313,7 +313,7 @@ mod tests {
         assert_eq!(pool.beside.len(), beside, "{segment:?}");
         assert_eq!(*pool.segment(id), segment);
         assert_eq!(pool[id].wire_len(), segment.wire_len());
-        let packet = pool.take(id);
+        let packet = pool.remove(id);
         let expected = Packet {
             flow: FlowId(1),
             to: EndpointId(2),

@@ -59,7 +59,7 @@ pub(crate) struct Usual {
 impl Usual {
     /// Returns the fields of a segment. `None` if the segment has other fields too.
     #[inline]
-    pub(crate) fn of(segment: &Segment) -> Option<Usual> {
+    pub(crate) fn from_segment(segment: &Segment) -> Option<Usual> {
         let &Segment {
             seq,
             ack,

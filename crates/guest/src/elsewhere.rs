@@ -46,7 +46,7 @@ pub enum Place {}
 
 impl Place {
     /// Returns `None`, because no guest can run on this machine.
-    pub fn take() -> Option<Place> {
+    pub fn claim_core() -> Option<Place> {
         None
     }
     /// Does nothing, because no guest can run on this machine.

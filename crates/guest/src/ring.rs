@@ -98,7 +98,7 @@ impl Ring {
     ///
     /// # Errors
     /// Returns a [`Fault`] for an invalid ring.
-    pub fn take(
+    pub fn next_buffer(
         &mut self,
         memory: &impl Memory,
         parts: &mut Vec<Part>,
@@ -290,9 +290,9 @@ mod tests {
         memory.write(0x400, b"head").expect("inside");
         describe(&memory, 2, 0x400, 4, HAS_NEXT, 1);
         describe(&memory, 1, 0x500, 8, IS_WRITABLE, 0);
-        assert_eq!(ring.take(&memory, &mut parts), Ok(None));
+        assert_eq!(ring.next_buffer(&memory, &mut parts), Ok(None));
         offer(&memory, 0, 2, 1);
-        assert_eq!(ring.take(&memory, &mut parts), Ok(Some(2)));
+        assert_eq!(ring.next_buffer(&memory, &mut parts), Ok(Some(2)));
         let mut read = Vec::new();
         gather(&memory, &parts, 100, &mut read).expect("inside");
         assert_eq!(read, b"head");
@@ -303,7 +303,7 @@ mod tests {
         let mut used = [0; 12];
         memory.read(USED, &mut used).expect("inside");
         assert_eq!(used, [0, 0, 1, 0, 2, 0, 0, 0, 8, 0, 0, 0]);
-        assert_eq!(ring.take(&memory, &mut parts), Ok(None));
+        assert_eq!(ring.next_buffer(&memory, &mut parts), Ok(None));
     }
 
     #[test]
@@ -313,7 +313,9 @@ mod tests {
             let (memory, mut ring) = (memory(), ring());
             offer(&memory, 0, 0, 1);
             prepare(&memory);
-            ring.take(&memory, &mut parts).expect_err("a fault").0
+            ring.next_buffer(&memory, &mut parts)
+                .expect_err("a fault")
+                .0
         };
         assert!(fails(&|m| offer(m, 0, 4, 1)).contains("beyond the ring"));
         assert!(fails(&|m| offer(m, 0, 0, 5)).contains("room"));
@@ -340,7 +342,7 @@ mod tests {
         assert!(gather(&memory, &twice, 1999, &mut into).is_err());
         let mut ring = ring();
         ring.set_addresses(0, u64::MAX - 1, 1);
-        assert!(ring.take(&memory, &mut parts).is_err());
+        assert!(ring.next_buffer(&memory, &mut parts).is_err());
         assert!(ring.set_size(3).is_err() && ring.set_size(0).is_err());
         assert!(ring.set_size(65536).is_err());
     }

@@ -304,7 +304,7 @@ impl<B: Backing> Device<B> {
         let mut filled = 0;
         while filled < most
             && !self.waiting.is_empty()
-            && let Some(head) = ring.take(&self.memory, &mut self.parts)?
+            && let Some(head) = ring.next_buffer(&self.memory, &mut self.parts)?
         {
             let frame = self.waiting.pop_front().expect("a frame waits");
             // A buffer that is too small goes back empty, and its frame is lost.
@@ -330,7 +330,7 @@ impl<B: Backing> Device<B> {
         }
         let ring = &mut self.rings[TRANSMIT];
         let mut is_used = false;
-        while let Some(head) = ring.take(&self.memory, &mut self.parts)? {
+        while let Some(head) = ring.next_buffer(&self.memory, &mut self.parts)? {
             gather(&self.memory, &self.parts, MAX_FRAME, &mut self.buffer)?;
             ring.give_back(&self.memory, head, 0)?;
             is_used = true;

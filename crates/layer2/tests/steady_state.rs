@@ -19,7 +19,7 @@ struct Bearer {
 }
 
 impl Bearer {
-    fn step(&mut self) {
+    fn simulate_slot(&mut self) {
         self.slot += 1;
         let now = Time::ZERO + Span::from_micros(500) * self.slot;
         while self.ends[0].has_room(60_000) {
@@ -63,9 +63,9 @@ fn no_mode_allocates_in_the_steady_state() {
             slot: 0,
             count: 0,
         };
-        (0..60_000).for_each(|_| bearer.step());
+        (0..60_000).for_each(|_| bearer.simulate_slot());
         let before = allocations();
-        (0..20_000).for_each(|_| bearer.step());
+        (0..20_000).for_each(|_| bearer.simulate_slot());
         // Growth is bounded by the longest gap so far, which random losses may exceed once more.
         let after = allocations() - before;
         assert!(after <= 2, "{config:?} allocated {after} times");

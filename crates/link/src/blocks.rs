@@ -113,8 +113,8 @@ impl Blocks {
         Ok(Blocks {
             config,
             pieces,
-            harq: streams.of("link.harq"),
-            rlc: streams.of("link.rlc"),
+            harq: streams.stream("link.harq"),
+            rlc: streams.stream("link.rlc"),
             newest: None,
             spare: 0,
             ahead: (0, 0),

@@ -96,10 +96,10 @@ impl Delay {
 
     /// Returns the delay at `at`, which must not be before the last requested time.
     #[inline]
-    pub(crate) fn at(&mut self, at: Time) -> Span {
+    pub(crate) fn delay_at(&mut self, at: Time) -> Span {
         match self {
             Delay::Constant(delay) => *delay,
-            Delay::Steps(steps) => steps.at(at),
+            Delay::Steps(steps) => steps.delay_at(at),
         }
     }
 }
@@ -107,7 +107,7 @@ impl Delay {
 impl DelaySteps {
     /// This function is out of line, so that a constant delay costs only a comparison.
     #[inline(never)]
-    fn at(&mut self, at: Time) -> Span {
+    fn delay_at(&mut self, at: Time) -> Span {
         // The delay of a packet that never departs does not matter.
         while self.until <= at && !at.is_never() {
             self.steps.skip_to(at);
@@ -135,9 +135,9 @@ mod tests {
         let mut delay = Delay::new(&config).expect("valid");
         let at = |at| Time::ZERO + ms(at);
         let delays: Vec<u64> = [0, 19, 20, 29, 30, 3_000_000_000_000, 3_000_000_000_020]
-            .map(|t| delay.at(at(t)).as_millis())
+            .map(|t| delay.delay_at(at(t)).as_millis())
             .into();
         assert_eq!(delays, [10, 10, 50, 50, 10, 10, 50]);
-        assert_eq!(delay.at(Time::NEVER), ms(50));
+        assert_eq!(delay.delay_at(Time::NEVER), ms(50));
     }
 }

@@ -17,7 +17,7 @@ impl Jitter {
     pub(crate) fn new(most: Span, streams: Streams) -> Self {
         Jitter {
             most,
-            stream: streams.of("link.jitter"),
+            stream: streams.stream("link.jitter"),
         }
     }
 

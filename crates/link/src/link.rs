@@ -158,7 +158,7 @@ impl Link {
             check_for_arrivals(&rate, blocks, &slowing)?;
         }
         let transmitter = transmitter((&rate, blocks), slowing, streams, &blockages)?;
-        let discipline = Discipline::new(discipline, limit, streams.of("link.aqm"))?;
+        let discipline = Discipline::new(discipline, limit, streams.stream("link.aqm"))?;
         let managed = (yields || discipline.is_some()).then(|| Box::new(Managed::new(discipline)));
         if changes == Changes::ForArrivals && managed.is_some() {
             let found = "a queue that decides after a packet's arrival";
@@ -493,7 +493,7 @@ impl Link {
                     last,
                     departs_at,
                 } = self.transmitter.transmit(now, size);
-                let delay = self.delay.at(departs_at);
+                let delay = self.delay.delay_at(departs_at);
                 let delay = delay.saturating_add(self.jitter.draw());
                 (first, last, departs_at, delay)
             }
@@ -531,7 +531,7 @@ impl Link {
     /// Returns transmission and delay of a packet that keeps the rate and delay of its arrival.
     #[inline(never)]
     fn transmit_as_arrived(&mut self, now: Time, size: u32) -> (Transmission, Span) {
-        let delay = self.delay.at(now).saturating_add(self.jitter.draw());
+        let delay = self.delay.delay_at(now).saturating_add(self.jitter.draw());
         // With this setting the delay line is in front of the transmitter. If the delay grows, the
         // transmitter finishes before later packets reach it. If the delay shrinks, packets wait.
         let before = std::mem::replace(&mut self.delay_before, delay);
@@ -553,7 +553,7 @@ impl Link {
         pool: &mut PacketPool,
         probe: &mut impl Probe,
     ) {
-        let lost = pool.take(packet);
+        let lost = pool.remove(packet);
         self.stats.count_drop(cause);
         probe.dropped(DropRow {
             time_s: now,

@@ -11,7 +11,7 @@ pub(crate) struct Streams {
 
 impl Streams {
     /// Returns the stream of `domain`.
-    pub(crate) fn of(self, domain: &str) -> Stream {
+    pub(crate) fn stream(self, domain: &str) -> Stream {
         Stream::new(self.seed, domain, self.entity)
     }
 }

@@ -27,7 +27,7 @@ fn overload(link: &mut Link, pool: &mut PacketPool, start: u32, n: u32) {
         while link.wake_at() <= now {
             link.on_wake(link.wake_at(), pool, &mut out, &mut NullProbe);
             for id in out.drain(..) {
-                pool.take(id);
+                pool.remove(id);
             }
         }
         let packet = pool.insert(Packet {

@@ -150,7 +150,7 @@ mod tests {
     /// Clearance beyond which a building has no effect on the line, in square roots of metres.
     const CLEAR: f64 = 1.4;
 
-    fn of(buildings: &[Obstacle], from: Point, to: Point) -> f64 {
+    fn obstruction_of(buildings: &[Obstacle], from: Point, to: Point) -> f64 {
         let mut all = Buildings::default();
         buildings.iter().for_each(|&building| all.push(building));
         all.obstruction((from, to), CLEAR)
@@ -189,9 +189,9 @@ mod tests {
         let house = building((40.0, -50.0), (41.0, 1.0), 100.0);
         let (from, to) = (Point::new(0.0, 0.0, 1.0), Point::new(100.0, 0.0, 1.0));
         let expected = (2.0 * (1.0 / 40.0 + 1.0 / 60.0_f64)).sqrt();
-        assert!((of(&[house], from, to) - expected).abs() < 1e-3);
+        assert!((obstruction_of(&[house], from, to) - expected).abs() < 1e-3);
         let aside = building((40.0, -50.0), (40.5, -1.0), 100.0);
-        assert!((of(&[aside], from, to) + expected).abs() < 1e-3);
+        assert!((obstruction_of(&[aside], from, to) + expected).abs() < 1e-3);
     }
 
     #[test]
@@ -199,10 +199,10 @@ mod tests {
         let (from, to) = (Point::new(0.0, 0.0, 10.0), Point::new(100.0, 0.0, 10.0));
         let long = |height| building((50.0, -80.0), (50.1, 80.0), height);
         let scale = (2.0 * (2.0 / 50.0_f64)).sqrt();
-        assert!((of(&[long(12.0)], from, to) - 2.0 * scale).abs() < 1e-3);
-        assert!((of(&[long(9.0)], from, to) + scale).abs() < 1e-3);
-        assert_eq!(of(&[], from, to), f64::NEG_INFINITY);
-        assert_eq!(of(&[long(1000.0)], from, to), f64::INFINITY);
+        assert!((obstruction_of(&[long(12.0)], from, to) - 2.0 * scale).abs() < 1e-3);
+        assert!((obstruction_of(&[long(9.0)], from, to) + scale).abs() < 1e-3);
+        assert_eq!(obstruction_of(&[], from, to), f64::NEG_INFINITY);
+        assert_eq!(obstruction_of(&[long(1000.0)], from, to), f64::INFINITY);
     }
 
     #[test]
@@ -212,7 +212,11 @@ mod tests {
             building((40.0, -60.0), (60.0, 0.5), 200.0),
             building((40.0, 0.5), (60.0, 60.0), 200.0),
         ];
-        assert!(of(&pair, from, to) > 9.0, "{}", of(&pair, from, to));
+        assert!(
+            obstruction_of(&pair, from, to) > 9.0,
+            "{}",
+            obstruction_of(&pair, from, to)
+        );
     }
 
     fn places() -> impl Strategy<Value = (Point, Point)> {
@@ -346,7 +350,7 @@ mod tests {
         #[test]
         fn the_sign_says_whether_the_line_is_cut((from, to) in places(), town in town()) {
             prop_assume!(is_outside(&town, (from, to), NEAREST_M));
-            let depth = of(&town, from, to);
+            let depth = obstruction_of(&town, from, to);
             prop_assume!(depth.abs() > 1e-6);
             prop_assert_eq!(depth > 0.0, is_cut(&town, from, to), "{}", depth);
         }
@@ -359,7 +363,7 @@ mod tests {
             prop_assume!(!court.holds(from) && !court.holds(to));
             let walls = Obstacle::walls(&court.rings, court.base, court.height);
             prop_assume!(is_outside(&walls, (from, to), NEAREST_M));
-            let depth = of(&walls, from, to);
+            let depth = obstruction_of(&walls, from, to);
             prop_assume!(depth.abs() > 0.05);
             // Walls do not block a line that enters and leaves the building through its roof or
             // underside.
@@ -387,7 +391,7 @@ mod tests {
                 // ground.
                 house.base = if base < 4.0 { 0.0 } else { base.min(0.5 * house.height) };
             }
-            let (found, expected) = (of(&city, from, to), slow(&city, from, to));
+            let (found, expected) = (obstruction_of(&city, from, to), slow(&city, from, to));
             prop_assert_eq!(found.to_bits(), expected.to_bits(), "{} {}", found, expected);
         }
 
@@ -403,7 +407,8 @@ mod tests {
                 to.y + step * fadeout_core::math::sin(turn),
                 to.z,
             );
-            let (one, other) = (of(&town, from, to), of(&town, from, moved));
+            let one = obstruction_of(&town, from, to);
+            let other = obstruction_of(&town, from, moved);
             prop_assume!(one < 0.9 * DEEPEST && one > -0.9 * CLEAR);
             // An edge is at least a = `NEAREST_M` from one end of the line and at least b = 4.9 m
             // from the other end. A metre across the line changes the offset by at most

@@ -349,7 +349,7 @@ mod tests {
         for time in [0, 50, 1000] {
             let (mut is_along, mut is_border, mut rests, mut speeds) = (0.0, 0.0, 0.0, 0.0);
             cases.run(|seed| {
-                let at = walk(model, seed).at(secs(time));
+                let at = walk(model, seed).kinematics_at(secs(time));
                 let (x, y) = (at.position.x, at.position.y);
                 let rows = y / 250.0;
                 let columns = x / 433.0;
@@ -403,9 +403,11 @@ mod tests {
             ..Manhattan::default()
         };
         let mut track = walk(model, 5);
-        let mut before = track.at(Time::ZERO).position;
+        let mut before = track.kinematics_at(Time::ZERO).position;
         for step in 1..Cases::new(20_000).count() {
-            let here = track.at(Time::ZERO + Span::from_millis(50 * step)).position;
+            let here = track
+                .kinematics_at(Time::ZERO + Span::from_millis(50 * step))
+                .position;
             // A UE at 30 m/s moves 1.5 m in 50 ms. The straight distance is shorter if it turns at
             // a crossing.
             assert!(before.distance_to(here) < 1.5 + 1e-6);

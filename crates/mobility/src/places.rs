@@ -173,7 +173,12 @@ impl Places {
         time: Time,
         clear: f64,
     ) -> (f64, &[Edge]) {
-        let ends = [from, to].map(|node| (self.at(node, time).position, self.vehicle_of(node)));
+        let ends = [from, to].map(|node| {
+            (
+                self.kinematics_at(node, time).position,
+                self.vehicle_of(node),
+            )
+        });
         let depth = self.obstruction((ends[0].0, ends[1].0), clear);
         (depth, self.vehicles_between(ends, time, clear))
     }
@@ -239,9 +244,9 @@ impl Places {
 }
 
 impl Motion for Places {
-    fn at(&mut self, node: NodeId, time: Time) -> Kinematics {
+    fn kinematics_at(&mut self, node: NodeId, time: Time) -> Kinematics {
         match self.on.get_mut(node.index()) {
-            Some(On::Track(track)) => track.at(time),
+            Some(On::Track(track)) => track.kinematics_at(time),
             Some(&mut On::Vehicle((fleet, vehicle))) => {
                 self.advance(time);
                 let (of, number) = (&self.fleets[fleet as usize], vehicle as usize);
@@ -349,10 +354,10 @@ mod tests {
     fn a_node_without_a_track_is_at_the_origin() {
         let mut places = Places::default();
         places.put(NodeId(2), Track::rest(Point::new(1.0, 2.0, 3.0)));
-        assert_eq!(places.at(NodeId(2), Time::ZERO).position.z, 3.0);
+        assert_eq!(places.kinematics_at(NodeId(2), Time::ZERO).position.z, 3.0);
         for node in [NodeId(0), NodeId(9)] {
             assert_eq!(
-                places.at(node, Time::ZERO),
+                places.kinematics_at(node, Time::ZERO),
                 Kinematics::at_rest(Point::default())
             );
         }

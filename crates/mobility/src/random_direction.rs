@@ -212,7 +212,7 @@ mod tests {
                 let track = model.track(Point::new(0.0, 0.0, 1.5), random);
                 let at = track
                     .expect("good parameters")
-                    .at(Time::ZERO + Span::from_secs(time));
+                    .kinematics_at(Time::ZERO + Span::from_secs(time));
                 assert!((0.0..=200.0).contains(&at.position.x));
                 let is_rest = at.velocity.length() == 0.0;
                 rests += f64::from(u8::from(is_rest));

@@ -255,7 +255,7 @@ mod tests {
                 .map(|seed| {
                     let mut track = Track::drawn(model((1.0, 20.0), pause, seed));
                     let now = Time::ZERO + Span::from_secs(time);
-                    track.at(now).velocity.length()
+                    track.kinematics_at(now).velocity.length()
                 })
                 .sum();
             let mean = sum / walks as f64;
@@ -270,7 +270,9 @@ mod tests {
     fn the_walk_stays_inside() {
         let mut track = Track::drawn(model((5.0, 50.0), 1.0, 7));
         for secs in 0..5000 {
-            let Point { x, y, z } = track.at(Time::ZERO + Span::from_secs(secs)).position;
+            let Point { x, y, z } = track
+                .kinematics_at(Time::ZERO + Span::from_secs(secs))
+                .position;
             assert!((-1e-6..=1000.0 + 1e-6).contains(&x) && (-1e-6..=1000.0 + 1e-6).contains(&y));
             assert_eq!(z, 1.5);
         }

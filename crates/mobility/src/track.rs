@@ -48,7 +48,7 @@ impl Leg {
 
     /// Returns position and velocity at `time`, which may be before the start or after the end of
     /// the leg.
-    pub fn at(&self, time: Time) -> Kinematics {
+    pub fn kinematics_at(&self, time: Time) -> Kinematics {
         let passed = time.min(self.until).since(self.from);
         let position = self.start + self.velocity * passed.as_secs_f64();
         debug_assert!(
@@ -63,7 +63,7 @@ impl Leg {
 
     /// Returns the position at the end of the leg.
     pub fn end(&self) -> Point {
-        self.at(self.until).position
+        self.kinematics_at(self.until).position
     }
 }
 
@@ -205,7 +205,7 @@ impl Track {
     }
 
     /// Returns position and velocity at `time`. Successive calls must not go back in time.
-    pub fn at(&mut self, time: Time) -> Kinematics {
+    pub fn kinematics_at(&mut self, time: Time) -> Kinematics {
         while time >= self.current.until {
             match &mut self.next_legs {
                 NextLegs::None => break,
@@ -231,11 +231,11 @@ impl Track {
             "{time} is asked for after {}",
             self.current.from
         );
-        self.current.at(time)
+        self.current.kinematics_at(time)
     }
 
-    /// Returns the time until which [`Track::at`] may be called in any order, from `time` on. The
-    /// caller must have called [`Track::at`] for `time` before.
+    /// Returns the time until which [`Track::kinematics_at`] may be called in any order, from
+    /// `time` on. The caller must have called [`Track::kinematics_at`] for `time` before.
     pub fn orderless_until(&self, time: Time) -> Time {
         if time < self.current.until {
             return self.current.until;
@@ -255,16 +255,22 @@ mod tests {
 
     const ORIGIN: Point = Point::new(0.0, 0.0, 0.0);
 
-    fn at(secs: f64) -> Time {
+    fn time_at_secs(secs: f64) -> Time {
         Time::ZERO + Span::from_secs_f64(secs)
     }
 
     #[test]
     fn a_line_goes_on_for_ever() {
         let mut track = Track::line(Point::new(45.0, 0.0, 1.5), Vector::new(2.0, 0.0, 0.0));
-        assert_eq!(track.at(at(5.0)).position, Point::new(55.0, 0.0, 1.5));
-        assert_eq!(track.at(at(500.0)).position.x, 1045.0);
-        assert_eq!(track.at(at(500.0)).velocity.length(), 2.0);
+        assert_eq!(
+            track.kinematics_at(time_at_secs(5.0)).position,
+            Point::new(55.0, 0.0, 1.5)
+        );
+        assert_eq!(track.kinematics_at(time_at_secs(500.0)).position.x, 1045.0);
+        assert_eq!(
+            track.kinematics_at(time_at_secs(500.0)).velocity.length(),
+            2.0
+        );
     }
 
     #[test]
@@ -282,13 +288,22 @@ mod tests {
             },
         ];
         let mut track = Track::waypoints(ORIGIN, &stops).expect("good waypoints");
-        assert_eq!(track.at(at(5.0)).position, Point::new(15.0, 20.0, 0.0));
-        assert_eq!(track.at(at(10.0)).position, stops[0].place);
-        assert_eq!(track.at(at(12.9)).velocity.length(), 0.0);
-        let walking = track.at(at(13.5));
+        assert_eq!(
+            track.kinematics_at(time_at_secs(5.0)).position,
+            Point::new(15.0, 20.0, 0.0)
+        );
+        assert_eq!(
+            track.kinematics_at(time_at_secs(10.0)).position,
+            stops[0].place
+        );
+        assert_eq!(
+            track.kinematics_at(time_at_secs(12.9)).velocity.length(),
+            0.0
+        );
+        let walking = track.kinematics_at(time_at_secs(13.5));
         assert!((walking.position.y - 45.0).abs() < 1e-9, "{walking:?}");
         assert_eq!(
-            track.at(at(1e6)),
+            track.kinematics_at(time_at_secs(1e6)),
             Kinematics::at_rest(Point::new(30.0, 50.0, 0.0))
         );
     }
@@ -312,41 +327,49 @@ mod tests {
     #[test]
     fn until_a_leg_ends_places_may_be_asked_for_in_any_order() {
         let leg = |from: f64, until: f64, x: f64| Leg {
-            from: at(from),
-            until: at(until),
+            from: time_at_secs(from),
+            until: time_at_secs(until),
             start: Point::new(x, 0.0, 0.0),
             velocity: Vector::new(1.0, 0.0, 0.0),
         };
         let legs = vec![leg(1.0, 2.0, 0.0), leg(5.0, 6.0, 100.0)];
         let (mut track, in_order) = (Track::legs(legs.clone()), Track::legs(legs));
         for (from, until) in [(0.0, 1.0), (1.25, 2.0), (2.0, 5.0), (5.0, 6.0), (6.5, 1e9)] {
-            track.at(at(from));
-            let most = track.orderless_until(at(from));
-            assert!(most == at(until) || until == 1e9 && most.is_never());
+            track.kinematics_at(time_at_secs(from));
+            let most = track.orderless_until(time_at_secs(from));
+            assert!(most == time_at_secs(until) || until == 1e9 && most.is_never());
             for share in [0.9, 0.1, 0.5, 0.0] {
-                let time = at(from + share * (until - from).min(10.0));
-                assert_eq!(track.at(time), in_order.clone().at(time), "{time:?}");
+                let time = time_at_secs(from + share * (until - from).min(10.0));
+                assert_eq!(
+                    track.kinematics_at(time),
+                    in_order.clone().kinematics_at(time),
+                    "{time:?}"
+                );
             }
         }
-        assert!(Track::rest(ORIGIN).orderless_until(at(7.0)).is_never());
+        assert!(
+            Track::rest(ORIGIN)
+                .orderless_until(time_at_secs(7.0))
+                .is_never()
+        );
     }
 
     #[test]
     fn a_gap_between_legs_is_a_rest_and_a_jump() {
         let leg = |from: f64, until: f64, x: f64| Leg {
-            from: at(from),
-            until: at(until),
+            from: time_at_secs(from),
+            until: time_at_secs(until),
             start: Point::new(x, 0.0, 0.0),
             velocity: Vector::new(1.0, 0.0, 0.0),
         };
         let mut track = Track::legs(vec![leg(1.0, 2.0, 0.0), leg(5.0, 6.0, 100.0)]);
-        assert_eq!(track.at(at(0.5)).position.x, 0.0);
-        assert_eq!(track.at(at(1.5)).position.x, 0.5);
+        assert_eq!(track.kinematics_at(time_at_secs(0.5)).position.x, 0.0);
+        assert_eq!(track.kinematics_at(time_at_secs(1.5)).position.x, 0.5);
         assert_eq!(
-            track.at(at(4.9)),
+            track.kinematics_at(time_at_secs(4.9)),
             Kinematics::at_rest(Point::new(1.0, 0.0, 0.0))
         );
-        assert_eq!(track.at(at(5.0)).position.x, 100.0);
-        assert_eq!(track.at(at(9.0)).position.x, 101.0);
+        assert_eq!(track.kinematics_at(time_at_secs(5.0)).position.x, 100.0);
+        assert_eq!(track.kinematics_at(time_at_secs(9.0)).position.x, 101.0);
     }
 }

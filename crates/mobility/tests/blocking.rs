@@ -34,7 +34,7 @@ const CLEAR: f64 = 0.8;
 /// Node that rides on no vehicle.
 const ELSEWHERE: NodeId = NodeId(99);
 
-fn at(secs: f64) -> Time {
+fn time_at_secs(secs: f64) -> Time {
     Time::ZERO + Span::from_secs_f64(secs)
 }
 
@@ -282,7 +282,7 @@ fn the_index_finds_what_a_look_at_all_finds() {
     let (mut met, mut cut) = (0_u64, 0_u64);
     let looks = Cases::new(4000);
     for look in 0..looks.count() as u32 {
-        let time = at(0.007 * f64::from(look));
+        let time = time_at_secs(0.007 * f64::from(look));
         fleet.advance(time);
         let mut place = |high: f64| {
             Point::new(
@@ -357,7 +357,7 @@ fn a_roof_antenna_sees_over_its_own_vehicle_and_a_bumper_does_not_see_behind() {
         places.add(traffic(&road, vec![body], Population::Number(1), 1));
         let own = NodeId(0);
         places.ride(own, 0, 0);
-        let antenna = places.at(own, Time::ZERO).position;
+        let antenna = places.kinematics_at(own, Time::ZERO).position;
         let side = if from_behind { -50.0 } else { 50.0 };
         let unit = Point::new(antenna.x + side, antenna.y, 1.0);
         let edges = places.vehicles((own, Time::ZERO), (unit, antenna), CLEAR);

@@ -146,7 +146,7 @@ impl SendBuffer {
     /// Accepts up to `wanted` bytes of a write and returns the number of accepted bytes. When an
     /// `sk_buff` is full, the windows may let its data be sent at once. The sent data is then split
     /// off.
-    pub(crate) fn take(&mut self, progress: &Progress, wanted: u64) -> u64 {
+    pub(crate) fn accept_write(&mut self, progress: &Progress, wanted: u64) -> u64 {
         self.largest_window = self.largest_window.max(progress.window);
         let full = self.piece_len(progress.mss);
         let (mut left, mut next) = (wanted, progress.next);
@@ -296,7 +296,7 @@ mod tests {
     fn a_write_fills_the_piece_that_was_cut_and_ends_at_the_memory() {
         let mut buffer = SendBuffer::new((50_000, 4 << 20), u64::MAX);
         buffer.on_established(&open());
-        assert_eq!(buffer.take(&open(), 59_000), 58_000);
+        assert_eq!(buffer.accept_write(&open(), 59_000), 58_000);
         assert!(buffer.lacks_room());
     }
 
@@ -304,7 +304,7 @@ mod tests {
     fn unsent_bytes_end_a_write_before_the_memory_does() {
         for (low_water, taken) in [(32_000, 42_000), (4_000, 26_000)] {
             let mut buffer = SendBuffer::new((256 << 10, 4 << 20), low_water);
-            assert_eq!(buffer.take(&open(), 59_000), taken);
+            assert_eq!(buffer.accept_write(&open(), 59_000), taken);
         }
     }
 
@@ -313,7 +313,7 @@ mod tests {
         let mut buffer = SendBuffer::new((0, 4 << 20), u64::MAX);
         buffer.fix(21_000);
         assert_eq!(buffer.limit(), 42_000);
-        let taken = buffer.take(&open(), 61_000);
+        let taken = buffer.accept_write(&open(), 61_000);
         assert!(taken < 61_000);
         let at = |una| Progress {
             una,

@@ -148,7 +148,7 @@ impl Reader<'_> {
             let multiline = self.brackets > 0;
             self.cursor
                 .take_while(|c| c.is_whitespace() && (multiline || c != '\n'));
-            if self.cursor.take("\\\n") {
+            if self.cursor.skip_prefix("\\\n") {
                 continue;
             }
             if !self.cursor.starts_with("#") {
@@ -158,9 +158,9 @@ impl Reader<'_> {
         }
     }
 
-    fn take(&mut self, symbol: &str) -> bool {
+    fn skip_symbol(&mut self, symbol: &str) -> bool {
         self.skip_space();
-        self.cursor.take(symbol)
+        self.cursor.skip_prefix(symbol)
     }
 
     /// Skips `word` and returns true if `word` is the next whole word.
@@ -192,7 +192,7 @@ impl Reader<'_> {
                 let condition = self.expression()?;
                 let length = start.rest().len() - self.cursor.rest().len();
                 let words = start.rest()[..length].trim().to_owned();
-                let message = if self.take(",") {
+                let message = if self.skip_symbol(",") {
                     Some(self.expression()?)
                 } else {
                     None
@@ -205,7 +205,7 @@ impl Reader<'_> {
                 let mut items = Vec::new();
                 if !matches!(self.cursor.peek(), None | Some('\n' | ';')) {
                     items.push(self.expression()?);
-                    while self.take(",") {
+                    while self.skip_symbol(",") {
                         items.push(self.expression()?);
                     }
                 }
@@ -217,7 +217,7 @@ impl Reader<'_> {
                 self.skip_space();
                 let operator = ASSIGNMENTS
                     .iter()
-                    .find(|(symbol, _)| self.cursor.take(symbol))
+                    .find(|(symbol, _)| self.cursor.skip_prefix(symbol))
                     .map(|(_, operator)| *operator);
                 let is_plain = self.cursor.starts_with("=") && !self.cursor.starts_with("==");
                 if name.is_empty() || (operator.is_none() && !is_plain) {
@@ -231,7 +231,7 @@ impl Reader<'_> {
                         Expr::Binary(operator, Box::new(old), Box::new(self.expression()?))
                     }
                     None => {
-                        self.cursor.take("=");
+                        self.cursor.skip_prefix("=");
                         self.expression()?
                     }
                 };
@@ -324,7 +324,7 @@ impl Reader<'_> {
             return None;
         }
         for (symbol, operator) in OPERATORS {
-            if self.cursor.take(symbol) {
+            if self.cursor.skip_prefix(symbol) {
                 return Some(operator);
             }
         }
@@ -363,7 +363,7 @@ impl Reader<'_> {
             // `unary` has already parsed `**`, which binds more strongly than `*`.
             let found = operators
                 .iter()
-                .find(|(symbol, _)| self.cursor.take(symbol));
+                .find(|(symbol, _)| self.cursor.skip_prefix(symbol));
             let Some((_, operator)) = found else {
                 return Ok(left);
             };
@@ -383,11 +383,11 @@ impl Reader<'_> {
     }
 
     fn unary(&mut self) -> Result<Expr, Problem> {
-        let operator = if self.take("-") {
+        let operator = if self.skip_symbol("-") {
             Unary::Minus
-        } else if self.take("+") {
+        } else if self.skip_symbol("+") {
             Unary::Plus
-        } else if self.take("~") {
+        } else if self.skip_symbol("~") {
             Unary::Invert
         } else {
             return self.power();
@@ -406,7 +406,7 @@ impl Reader<'_> {
 
     fn power(&mut self) -> Result<Expr, Problem> {
         let base = self.atom()?;
-        if self.take("**") {
+        if self.skip_symbol("**") {
             self.depth += 1;
             let power = if self.depth > DEEPEST {
                 Err(self.cursor.expected("a simpler expression"))
@@ -428,7 +428,7 @@ impl Reader<'_> {
             Some(quote @ ('"' | '\'')) => {
                 self.cursor.advance(1);
                 let text = self.cursor.take_while(|c| c != quote && c != '\n');
-                if !self.cursor.take(&quote.to_string()) {
+                if !self.cursor.skip_prefix(&quote.to_string()) {
                     return Err(before.expected("a string that ends on its line"));
                 }
                 Ok(Expr::Text(text.to_owned()))
@@ -457,20 +457,20 @@ impl Reader<'_> {
 
     /// Parses the content of brackets: one expression, or several expressions as a tuple.
     fn bracketed(&mut self) -> Result<Expr, Problem> {
-        let close = if self.cursor.take("[") {
+        let close = if self.cursor.skip_prefix("[") {
             "]"
         } else {
-            self.cursor.take("(");
+            self.cursor.skip_prefix("(");
             ")"
         };
         self.brackets += 1;
         let mut items = Vec::new();
         let mut is_tuple = close == "]";
-        while !self.take(close) {
+        while !self.skip_symbol(close) {
             items.push(self.expression()?);
-            if self.take(",") {
+            if self.skip_symbol(",") {
                 is_tuple = true;
-            } else if self.take(close) {
+            } else if self.skip_symbol(close) {
                 break;
             } else {
                 return Err(self.cursor.expected(&format!("`,` or `{close}`")));
@@ -486,7 +486,7 @@ impl Reader<'_> {
     fn number(&mut self) -> Result<Expr, Problem> {
         let before = self.cursor.clone();
         let wrong = || before.expected("a number that fits 64 bits");
-        if self.cursor.take("0x") {
+        if self.cursor.skip_prefix("0x") {
             let digits = self.cursor.take_while(|c| c.is_ascii_hexdigit());
             return i64::from_str_radix(digits, 16)
                 .map(Expr::Int)

@@ -38,7 +38,7 @@ impl<'a> Cursor<'a> {
     }
 
     /// If the text continues with `prefix`, skips `prefix` and returns true.
-    pub(crate) fn take(&mut self, prefix: &str) -> bool {
+    pub(crate) fn skip_prefix(&mut self, prefix: &str) -> bool {
         let is_next = self.starts_with(prefix);
         if is_next {
             self.advance(prefix.len());
@@ -50,7 +50,7 @@ impl<'a> Cursor<'a> {
     /// follow.
     pub(crate) fn expect(&mut self, prefix: &str) -> Result<(), Problem> {
         self.skip_space();
-        if self.take(prefix) {
+        if self.skip_prefix(prefix) {
             return Ok(());
         }
         Err(self.expected(&format!("`{prefix}`")))
@@ -104,7 +104,7 @@ impl<'a> Cursor<'a> {
             let line = self.line;
             if self.starts_with("//") || self.starts_with("#") {
                 self.take_while(|c| c != '\n');
-            } else if self.take("/*") {
+            } else if self.skip_prefix("/*") {
                 if self.take_until("*/").is_none() {
                     return Err(Problem::invalid(
                         line,
@@ -126,7 +126,7 @@ impl<'a> Cursor<'a> {
     pub(crate) fn number(&mut self, what: &str) -> Result<u32, Problem> {
         self.skip_space();
         let before = self.clone();
-        let parsed = if self.take("0x") {
+        let parsed = if self.skip_prefix("0x") {
             u32::from_str_radix(self.take_while(|c| c.is_ascii_hexdigit()), 16)
         } else {
             self.take_while(|c| c.is_ascii_digit()).parse()

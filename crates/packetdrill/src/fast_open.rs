@@ -57,7 +57,7 @@ impl Cookie {
     }
 
     /// Returns the cookie that Linux issues to the peer: the hash of both addresses under `key`.
-    fn of(settings: &Settings, key: [u8; 16], is_experimental: bool) -> Cookie {
+    fn issue(settings: &Settings, key: [u8; 16], is_experimental: bool) -> Cookie {
         let half = |from: usize| {
             let bytes = key[from..from + 8].iter().rev();
             bytes.fold(0, |sum, byte| sum << 8 | u64::from(*byte))
@@ -141,7 +141,7 @@ pub(crate) fn judge(
         return Verdict::default();
     };
     let key = wishes.key.unwrap_or(settings.fast_open_key);
-    let own = Cookie::of(settings, key, received.is_experimental);
+    let own = Cookie::issue(settings, key, received.is_experimental);
     if received == own {
         return accepted;
     }
@@ -271,7 +271,7 @@ mod tests {
             ),
         ] {
             let settings = settings(CUSTOMARY, client, server);
-            let own = Cookie::of(&settings, settings.fast_open_key, false);
+            let own = Cookie::issue(&settings, settings.fast_open_key, false);
             assert_eq!(own.content(), hex.to_be_bytes());
         }
     }

@@ -394,7 +394,7 @@ impl Host {
 
     /// Advances the clock to the next timer, but at most to `limit`. Returns true if a timer
     /// expired.
-    pub(crate) fn step(&mut self, limit: Time) -> bool {
+    pub(crate) fn advance_to_timer(&mut self, limit: Time) -> bool {
         let at = self.wake_at().max(self.now);
         if at > limit || self.is_exhausted {
             self.now = self.now.max(limit);

@@ -52,7 +52,11 @@ impl Options {
     /// Returns the options of a segment in the order and with the padding of Linux
     /// (`tcp_options_write`). `number` converts a sequence number of the endpoint into one of the
     /// script.
-    pub(crate) fn of(segment: &Segment, ts_value: u32, number: impl Fn(u64) -> u32) -> Options {
+    pub(crate) fn from_segment(
+        segment: &Segment,
+        ts_value: u32,
+        number: impl Fn(u64) -> u32,
+    ) -> Options {
         use TcpOption::NoOperation as Nop;
         let mut list = Vec::new();
         if segment.mss != 0 {
@@ -110,19 +114,19 @@ impl Options {
     pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Option<Options>, Problem> {
         let line = cursor.line();
         cursor.skip_space();
-        if cursor.take("...") {
+        if cursor.skip_prefix("...") {
             cursor.expect(">")?;
             return Ok(None);
         }
         let mut list = Vec::new();
         loop {
             cursor.skip_space();
-            if cursor.take(">") {
+            if cursor.skip_prefix(">") {
                 break;
             }
             list.push(read_option(cursor)?);
             cursor.skip_space();
-            cursor.take(",");
+            cursor.skip_prefix(",");
         }
         let options = Options(list);
         let length = options.len();
@@ -296,7 +300,7 @@ fn accurate_ecn(cursor: &mut Cursor<'_>) -> Result<AccurateEcnOption, Problem> {
     let (mut counters, mut fields) = ([0; 3], 0);
     for index in order(ect0_leads) {
         cursor.skip_space();
-        if !cursor.take(COUNTERS[index]) {
+        if !cursor.skip_prefix(COUNTERS[index]) {
             break;
         }
         counters[index] = cursor.number("a counter of bytes")?;
@@ -369,7 +373,7 @@ mod tests {
             assert_eq!(options.to_string(), text);
             let mut segment = Segment::default();
             options.fill(&mut segment, u64::from);
-            let again = Options::of(&segment, 0, |seq| seq as u32);
+            let again = Options::from_segment(&segment, 0, |seq| seq as u32);
             assert_eq!(again.to_string(), text);
         }
         assert!(read("ECN ceb 1,nop>").is_err(), "no order begins with CE");
@@ -400,7 +404,8 @@ mod tests {
             window_scale: Some(8),
             ..Segment::default()
         };
-        let text = |segment: &Segment| Options::of(segment, 5, |seq| seq as u32).to_string();
+        let text =
+            |segment: &Segment| Options::from_segment(segment, 5, |seq| seq as u32).to_string();
         assert_eq!(text(&segment), "<mss 1460,nop,nop,sackOK,nop,wscale 8>");
         segment.has_timestamps = true;
         assert_eq!(

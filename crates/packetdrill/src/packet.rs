@@ -34,7 +34,7 @@ pub(crate) fn packet(cursor: &mut Cursor<'_>, direction: char) -> Result<PacketS
         }
     }
     let mut ecn = None;
-    while cursor.take("[") {
+    while cursor.skip_prefix("[") {
         ecn = Some(ip_field(cursor, line)?);
         skip_line_space(cursor);
     }
@@ -66,13 +66,13 @@ pub(crate) fn packet(cursor: &mut Cursor<'_>, direction: char) -> Result<PacketS
     };
     loop {
         skip_line_space(cursor);
-        if cursor.take("ack") {
+        if cursor.skip_prefix("ack") {
             spec.ack = cursor.number("an acknowledgment number")?;
-        } else if cursor.take("win") {
+        } else if cursor.skip_prefix("win") {
             spec.window = Some(cursor.number("a window")?);
-        } else if cursor.take("urg") {
+        } else if cursor.skip_prefix("urg") {
             return Err(Problem::unsupported(line, "urgent data is not supported"));
-        } else if cursor.take("<") {
+        } else if cursor.skip_prefix("<") {
             spec.options = Options::read(cursor)?;
         } else {
             break;
@@ -201,7 +201,7 @@ impl Seen {
 
     /// Returns the options in the notation of scripts.
     pub(crate) fn options(&self) -> Options {
-        let options = Options::of(&self.segment, self.ts_value, |seq| seq as u32);
+        let options = Options::from_segment(&self.segment, self.ts_value, |seq| seq as u32);
         match self.cookie {
             Some(cookie) => options.with_fast_open(cookie),
             None => options,

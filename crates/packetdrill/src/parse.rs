@@ -25,7 +25,7 @@ pub(crate) fn parse(text: &str) -> Result<Script, Problem> {
         if cursor.is_done() {
             return Ok(script);
         }
-        if cursor.take("--") {
+        if cursor.skip_prefix("--") {
             let line = cursor.line();
             let option = cursor.take_while(|c| !c.is_whitespace());
             let (name, value) = option.split_once('=').unwrap_or((option, ""));
@@ -86,15 +86,15 @@ fn event(cursor: &mut Cursor<'_>) -> Result<Event, Problem> {
 }
 
 fn times(cursor: &mut Cursor<'_>) -> Result<(When, Option<Span>), Problem> {
-    if cursor.take("*") {
+    if cursor.skip_prefix("*") {
         return Ok((When::Whenever, None));
     }
-    let is_relative = cursor.take("+");
+    let is_relative = cursor.skip_prefix("+");
     let start = seconds(cursor)?;
     cursor.skip_space();
-    if cursor.take("~") {
+    if cursor.skip_prefix("~") {
         cursor.skip_space();
-        let end_is_relative = cursor.take("+");
+        let end_is_relative = cursor.skip_prefix("+");
         let end = seconds(cursor)?;
         if end < start {
             return Err(Problem::invalid(
@@ -114,9 +114,9 @@ fn times(cursor: &mut Cursor<'_>) -> Result<(When, Option<Span>), Problem> {
     // The dots before a duration look like the argument `...`, but a number follows them.
     let mut ahead = cursor.clone();
     let mut until = None;
-    if ahead.take("...") {
+    if ahead.skip_prefix("...") {
         ahead.skip_space();
-        ahead.take("+");
+        ahead.skip_prefix("+");
         if ahead.peek().is_some_and(|c| c.is_ascii_digit() || c == '.') {
             until = Some(seconds(&mut ahead)?);
             *cursor = ahead;
@@ -247,10 +247,10 @@ fn arguments(cursor: &mut Cursor<'_>) -> Result<Vec<String>, Problem> {
 /// Parses the result of a call: a number or `...`, optionally with the name and message of an
 /// error.
 fn result(cursor: &mut Cursor<'_>) -> Result<(Option<i64>, Option<String>), Problem> {
-    let returns = if cursor.take("...") {
+    let returns = if cursor.skip_prefix("...") {
         None
     } else {
-        let is_negative = cursor.take("-");
+        let is_negative = cursor.skip_prefix("-");
         let number = i64::from(cursor.number("what the call returns")?);
         Some(if is_negative { -number } else { number })
     };

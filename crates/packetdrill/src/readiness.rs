@@ -35,7 +35,7 @@ impl Events {
     ];
 
     #[must_use]
-    pub(crate) fn with(self, more: Events) -> Events {
+    pub(crate) fn union(self, more: Events) -> Events {
         Events(self.0 | more.0)
     }
     fn within(self, wanted: Events) -> Events {
@@ -50,7 +50,7 @@ impl Events {
     /// Returns the events to report: the requested ones, and errors and hang-ups, which are always
     /// reported.
     fn told(wanted: Events) -> Events {
-        wanted.with(Events::ERROR).with(Events::HANG_UP)
+        wanted.union(Events::ERROR).union(Events::HANG_UP)
     }
 
     /// Adds RDNORM to IN, and WRNORM to OUT. All data is normal, so these events occur together.
@@ -58,7 +58,7 @@ impl Events {
         let mut all = self;
         for (one, other) in [(Events::IN, Events(0x40)), (Events::OUT, Events(0x100))] {
             if self.has(one) {
-                all = all.with(other);
+                all = all.union(other);
             }
         }
         all
@@ -68,7 +68,7 @@ impl Events {
         let mut all = Events::NONE;
         for word in text.split('|').map(str::trim) {
             if let Ok(bits) = word.parse() {
-                all = all.with(Events(bits));
+                all = all.union(Events(bits));
                 continue;
             }
             let name = word
@@ -79,7 +79,7 @@ impl Events {
                 let message = format!("the event `{word}` is not supported");
                 return Err(Problem::unsupported(line, message));
             };
-            all = all.with(*events);
+            all = all.union(*events);
         }
         Ok(all)
     }

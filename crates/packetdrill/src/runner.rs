@@ -176,16 +176,16 @@ impl<'a> Runner<'a> {
 
     /// Advances the clock to `to`.
     fn advance(&mut self, to: Time) -> Result<(), Problem> {
-        while self.step(to)? {}
+        while self.advance_to_event(to)? {}
         Ok(())
     }
 
     /// Advances the clock to the next event, but at most to `limit`. The timeout of a blocked call
     /// is an event too. Returns true if there was an event.
-    fn step(&mut self, limit: Time) -> Result<bool, Problem> {
+    fn advance_to_event(&mut self, limit: Time) -> Result<bool, Problem> {
         let due = self.blocked.as_ref().map_or(Time::NEVER, |one| one.due);
         let is_due = due <= limit && self.host.wake_at() > due;
-        let happened = self.host.step(if is_due { due } else { limit });
+        let happened = self.host.advance_to_timer(if is_due { due } else { limit });
         if happened || is_due {
             self.poll_blocked()?;
         }
@@ -248,7 +248,7 @@ impl<'a> Runner<'a> {
     /// Runs the simulation until the blocked call returns, because the next call must follow it.
     fn finish_blocked(&mut self, line: usize) -> Result<(), Problem> {
         while let Some(until) = self.blocked.as_ref().map(|blocked| blocked.until) {
-            if self.step(until + self.host.settings.tolerance)? {
+            if self.advance_to_event(until + self.host.settings.tolerance)? {
                 continue;
             }
             let Some(blocked) = &self.blocked else { break };
@@ -357,7 +357,7 @@ impl<'a> Runner<'a> {
     ) -> Result<(), Problem> {
         let tolerance = self.tolerance(event);
         let latest = to + tolerance;
-        while self.host.wire.is_empty() && self.step(latest)? {}
+        while self.host.wire.is_empty() && self.advance_to_event(latest)? {}
         let Some(sent) = self.next_sent(spec) else {
             let text = format!("no segment left until {}", seconds(latest));
             return Err(Problem::failed(event.line, text).between(&spec.text, "nothing"));

@@ -435,7 +435,7 @@ fn readiness_of(host: &Host, socket: &Socket) -> Ready {
         (Kind::Listening, _) => return idle(Events::NONE),
         (Kind::Connected, Some(connection)) => connection,
         (Kind::Fresh, _) if socket.waits_for_data => return idle(Events::OUT),
-        _ => return idle(Events::OUT.with(Events::HANG_UP)),
+        _ => return idle(Events::OUT.union(Events::HANG_UP)),
     };
     let state = connection.endpoint.state();
     let is_broken = connection.error.is_some() || state == ConnectionState::Closed;
@@ -448,20 +448,20 @@ fn readiness_of(host: &Host, socket: &Socket) -> Ready {
         return idle(events);
     }
     if connection.unread > 0 {
-        events = events.with(Events::IN);
+        events = events.union(Events::IN);
     }
     if connection.peer_closed || is_broken {
-        events = events.with(Events::IN).with(Events::PEER_HANG_UP);
+        events = events.union(Events::IN).union(Events::PEER_HANG_UP);
     }
     if (connection.peer_closed && !may_send) || is_broken {
-        events = events.with(Events::HANG_UP);
+        events = events.union(Events::HANG_UP);
     }
     if connection.error.is_some() {
-        events = events.with(Events::ERROR);
+        events = events.union(Events::ERROR);
     }
     // The socket is also writable after the end of sending, because a write then fails at once.
     if !may_send || is_broken || connection.buffer.is_writable(&connection.progress()) {
-        events = events.with(Events::OUT);
+        events = events.union(Events::OUT);
     }
     Ready {
         events,

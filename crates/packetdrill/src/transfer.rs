@@ -105,7 +105,9 @@ impl Sockets {
         }
         let before = before.unwrap_or(0);
         let progress = connection.progress();
-        let taken = connection.buffer.take(&progress, bytes - before.min(bytes));
+        let taken = connection
+            .buffer
+            .accept_write(&progress, bytes - before.min(bytes));
         self.written += taken;
         if self.written > MOST_WRITTEN {
             let message = format!("a script writes at most {MOST_WRITTEN} bytes in all");

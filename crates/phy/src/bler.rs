@@ -102,7 +102,7 @@ impl BaseGraph {
     /// Returns the base graph for a transport block of `payload` bits without CRC at `code_rate`.
     ///
     /// Standard: TS 38.212 §7.2.2.
-    pub fn of(payload: f64, code_rate: f64) -> BaseGraph {
+    pub fn select(payload: f64, code_rate: f64) -> BaseGraph {
         if payload <= 292.0 || code_rate <= 0.25 || (payload <= 3824.0 && code_rate <= 0.67) {
             BaseGraph::Two
         } else {
@@ -136,7 +136,7 @@ impl BaseGraph {
 ///
 /// Standard: TS 38.212 §7.2.2.
 pub fn base_graph(bits: f64, code_rate: f64) -> BaseGraph {
-    BaseGraph::of(bits - 24.0, code_rate)
+    BaseGraph::select(bits - 24.0, code_rate)
 }
 
 /// Returns the Gaussian tail Q(x). The approximation is not valid beyond eight deviations, so the

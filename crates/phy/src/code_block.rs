@@ -31,7 +31,7 @@ impl ChannelCode {
     /// at `code_rate`.
     pub fn largest_block(self, bits: f64, code_rate: f64) -> f64 {
         match self {
-            ChannelCode::Ldpc => BaseGraph::of(bits - 24.0, code_rate).largest_block(),
+            ChannelCode::Ldpc => BaseGraph::select(bits - 24.0, code_rate).largest_block(),
             ChannelCode::Turbo => 6144.0,
         }
     }
@@ -53,7 +53,7 @@ impl Segmentation {
     pub fn new(code: ChannelCode, payload: u32, code_rate: f64) -> Segmentation {
         let (crc, largest, mother_rate) = match code {
             ChannelCode::Ldpc => {
-                let graph = BaseGraph::of(f64::from(payload), code_rate);
+                let graph = BaseGraph::select(f64::from(payload), code_rate);
                 let crc = if payload > 3824 { 24 } else { 16 };
                 (crc, graph.largest_block() as u32, graph.mother_rate())
             }
@@ -146,7 +146,7 @@ impl TransportCode {
         bits: f64,
     ) -> TransportCode {
         let mother_rate = match code {
-            ChannelCode::Ldpc => BaseGraph::of(bits - 24.0, code_rate).mother_rate(),
+            ChannelCode::Ldpc => BaseGraph::select(bits - 24.0, code_rate).mother_rate(),
             ChannelCode::Turbo => 1.0 / 3.0,
         };
         TransportCode {

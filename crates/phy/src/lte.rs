@@ -119,7 +119,7 @@ impl Default for LteElements {
 
 impl LteElements {
     /// Returns the resource elements of an allocation over all layers.
-    pub fn of(self, allocation: &LteAllocation) -> f64 {
+    pub fn count_in(self, allocation: &LteAllocation) -> f64 {
         let share = allocation.tti.as_secs_f64() / 1e-3;
         let blocks = f64::from(allocation.resource_blocks) * f64::from(allocation.layers);
         f64::from(self.per_block) * blocks * share
@@ -129,7 +129,7 @@ impl LteElements {
 /// Returns the schemes with their code rate and efficiency on an allocation, for link adaptation.
 /// The code rate includes the 24-bit CRC.
 pub fn rates(direction: Direction, allocation: &LteAllocation, elements: LteElements) -> Vec<Mcs> {
-    let available = elements.of(allocation);
+    let available = elements.count_in(allocation);
     let rate = |scheme: &LteMcs| {
         let bits = f64::from(allocation.transport_block(scheme.tbs_index));
         Mcs {

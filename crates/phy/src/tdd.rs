@@ -206,10 +206,10 @@ impl TddPattern {
                 })
             })
             .collect::<Result<Vec<_>, _>>()?;
-        TddPattern::of(slots).map_err(error)
+        TddPattern::from_slots(slots).map_err(error)
     }
 
-    fn of(slots: Vec<SlotFormat>) -> Result<TddPattern, String> {
+    fn from_slots(slots: Vec<SlotFormat>) -> Result<TddPattern, String> {
         if slots.len() > LONGEST_PATTERN {
             return Err(format!("more than {LONGEST_PATTERN} slots"));
         }
@@ -254,7 +254,7 @@ impl TddPattern {
         for pattern in patterns {
             slots.extend(pattern.slots(numerology, flexible).map_err(error)?);
         }
-        TddPattern::of(slots).map_err(error)
+        TddPattern::from_slots(slots).map_err(error)
     }
 
     /// Returns the slots of one period.

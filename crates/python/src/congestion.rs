@@ -202,7 +202,7 @@ impl CongestionControl for Adapter {
 
     fn on_spurious(&mut self, window: &mut Window, prior: &Window, now: Time) {
         if self.method(Method::Spurious).is_some() {
-            let prior = PyWindow::of(prior, now);
+            let prior = PyWindow::from_window(prior, now);
             return self.call(Method::Spurious, window, now, prior);
         }
         window.cwnd = window.cwnd.max(prior.cwnd);

@@ -81,7 +81,7 @@ impl Failure {
     }
 
     /// Removes and returns the stored exception. `None` if there is none.
-    fn take(&self) -> Option<Raised> {
+    fn take_exception(&self) -> Option<Raised> {
         let mut raised = self.raised.lock().unwrap_or_else(PoisonError::into_inner);
         raised.take()
     }

@@ -118,8 +118,8 @@ impl PySimulation {
                 "until_s is {until_s}; expected at least {now_s} s, the present simulated time"
             )));
         }
-        let mut running = self.take()?;
-        let stepped = py.detach(|| guarded(|| running.step(until)));
+        let mut running = self.take_run()?;
+        let stepped = py.detach(|| guarded(|| running.simulate_until(until)));
         let interrupted = match stepped {
             Ok(interrupted) => interrupted,
             Err(panic) => {
@@ -148,7 +148,7 @@ impl PySimulation {
 
     /// Ends the run at the current time. Returns the result of `run`.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let Running { simulation, .. } = *self.take()?;
+        let Running { simulation, .. } = *self.take_run()?;
         *self.state() = State::Finished;
         let results = py
             .detach(|| guarded(|| simulation.finish().map_err(Failure::from)))
@@ -172,7 +172,7 @@ impl PySimulation {
 
     /// Removes the run from its field for a long call. A second call then fails at once instead of
     /// waiting.
-    fn take(&self) -> PyResult<Box<Running>> {
+    fn take_run(&self) -> PyResult<Box<Running>> {
         let mut state = self.state();
         match std::mem::replace(&mut *state, State::Busy) {
             State::Ready(running) => Ok(running),
@@ -196,7 +196,7 @@ impl State {
 
 impl Running {
     /// Simulates up to `until`. Returns the exception that interrupted it. `None` if nothing did.
-    fn step(&mut self, until: Time) -> Option<PyErr> {
+    fn simulate_until(&mut self, until: Time) -> Option<PyErr> {
         let mut reporter = Reporter::new(None);
         let mut interrupted = None;
         let control = |progress: Progress| match reporter.report(&progress) {

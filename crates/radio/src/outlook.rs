@@ -57,7 +57,7 @@ impl Outlook {
         let mut began_at = None;
         let mut at = Time::ZERO;
         while at <= until {
-            let place = motion.at(config.node, at);
+            let place = motion.kinematics_at(config.node, at);
             let ends = cell.ends((config.node, at), place, motion);
             channel.large_scale_db(at, &ends);
             if is_cut_off(channel.large_scale(), threshold_db) {
@@ -94,7 +94,7 @@ mod tests {
     struct Still;
 
     impl Motion for Still {
-        fn at(&mut self, _node: NodeId, _time: Time) -> Kinematics {
+        fn kinematics_at(&mut self, _node: NodeId, _time: Time) -> Kinematics {
             Kinematics::at_rest(Point::new(50.0, 0.0, 1.5))
         }
     }

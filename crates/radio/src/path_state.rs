@@ -62,7 +62,7 @@ impl PathStates {
         }
         let channel = self.between.get_mut(&key).expect("just made");
         let cell = &self.cells[cell.index()];
-        let place = motion.at(config.node, now);
+        let place = motion.kinematics_at(config.node, now);
         let ends = cell.ends((config.node, now), place, motion);
         let gain_db = channel.large_scale_db(now, &ends);
         let noise = noise::power(cell.occupied(), config.noise_figure);
@@ -86,7 +86,7 @@ mod tests {
     struct Still;
 
     impl Motion for Still {
-        fn at(&mut self, _node: NodeId, _time: Time) -> Kinematics {
+        fn kinematics_at(&mut self, _node: NodeId, _time: Time) -> Kinematics {
             Kinematics::at_rest(Point::new(50.0, 0.0, 1.5))
         }
     }

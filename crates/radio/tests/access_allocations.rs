@@ -69,7 +69,7 @@ fn feed(config: RadioConfig, seconds: u64) -> (u64, u64) {
             let at = access.wake_at();
             access.on_wake(at, &mut motion, &mut pool, &mut out, &mut NullProbe);
             for packet in out.drain(..) {
-                carried += u64::from(pool.take(packet).segment.len > 100);
+                carried += u64::from(pool.remove(packet).segment.len > 100);
             }
         }
     }

@@ -58,7 +58,7 @@ pub(crate) trait Kept: Row {
     fn is_kept(config: &RecorderConfig) -> bool;
     /// Updates the times of the next samples after this row was recorded.
     #[inline]
-    fn note(&self, _due: &mut Due) {}
+    fn update_due(&self, _due: &mut Due) {}
 }
 
 impl Kept for CongestionRow {
@@ -66,7 +66,7 @@ impl Kept for CongestionRow {
         config.probes.congestion.is_on()
     }
     #[inline]
-    fn note(&self, due: &mut Due) {
+    fn update_due(&self, due: &mut Due) {
         due.congestion.on_sample(self.time_s, self.flow.index());
     }
 }
@@ -82,7 +82,7 @@ impl Kept for QueueRow {
         config.probes.queue.is_on()
     }
     #[inline]
-    fn note(&self, due: &mut Due) {
+    fn update_due(&self, due: &mut Due) {
         due.queues.on_sample(self.time_s, self.link.index());
     }
 }
@@ -109,7 +109,7 @@ impl Kept for FlowEventRow {
     fn is_kept(config: &RecorderConfig) -> bool {
         config.probes.flow_events
     }
-    fn note(&self, due: &mut Due) {
+    fn update_due(&self, due: &mut Due) {
         if let Some(bins) = &mut due.bins
             && matches!(self.event, "completed" | "closed" | "aborted")
         {
@@ -123,7 +123,7 @@ impl Kept for DatagramRow {
         config.probes.datagrams.is_on() && config.has_datagrams
     }
     #[inline]
-    fn note(&self, due: &mut Due) {
+    fn update_due(&self, due: &mut Due) {
         let index = end_index(self.flow, self.end);
         due.datagrams.on_sample(self.time_s, index);
     }
@@ -146,7 +146,7 @@ impl Kept for BearerRow {
         config.probes.bearers.is_on() && !config.bearers.is_empty()
     }
     #[inline]
-    fn note(&self, due: &mut Due) {
+    fn update_due(&self, due: &mut Due) {
         due.bearers.on_sample(self.time_s, self.bearer.index());
     }
 }

@@ -63,7 +63,7 @@ impl Write for Room {
 impl Room {
     /// Records that the file is complete up to the current position. Reserves `room` bytes for a
     /// footer.
-    fn settle(&mut self, room: usize) -> io::Result<()> {
+    fn reserve_footer(&mut self, room: usize) -> io::Result<()> {
         let here = self.file.stream_position()?;
         // Space that was reserved before and is still unused stays reserved.
         let end = self.file.seek(SeekFrom::End(0))?;
@@ -92,7 +92,7 @@ impl ParquetFile {
             schema: Arc::clone(schema),
             writer: Box::new(writer),
         };
-        created.settle().map_err(failed)?;
+        created.reserve_for_rows().map_err(failed)?;
         Ok(created)
     }
 
@@ -107,7 +107,7 @@ impl ParquetFile {
             .write(batch)
             .and_then(|()| self.writer.flush())
             .map_err(parquet_io)
-            .and_then(|()| self.settle());
+            .and_then(|()| self.reserve_for_rows());
         written.map_err(|error| RecordError::write(&self.path, error))
     }
 
@@ -166,14 +166,14 @@ impl ParquetFile {
         }
     }
 
-    fn settle(&mut self) -> io::Result<()> {
+    fn reserve_for_rows(&mut self) -> io::Result<()> {
         let groups = self.writer.flushed_row_groups().len();
         let schema = encode_arrow_schema(&self.schema).len();
         let columns = self.schema.fields().len();
         self.writer.sync()?;
         self.writer
             .inner_mut()
-            .settle(FOOTER + schema + columns * COLUMN * (groups + 1))
+            .reserve_footer(FOOTER + schema + columns * COLUMN * (groups + 1))
     }
 }
 

@@ -106,7 +106,7 @@ macro_rules! tables {
             }
 
             /// Passes all rows with times up to `until` to `probe`, including those at `until`.
-            fn tell(&mut self, until: Time, probe: &mut impl Probe) {
+            fn report_rows(&mut self, until: Time, probe: &mut impl Probe) {
                 $($( if let Some(rows) = &mut self.$table {
                     let due = rows.partition_point(|row| row.place().0 <= until);
                     rows.drain(..due).for_each(|row| probe.$method(row));
@@ -146,7 +146,7 @@ macro_rules! keep_rows {
     ($( $( $(#[doc = $doc:literal])+ $method:ident )? => $table:ident: $row:ident; )+) => {$($(
         #[inline]
         fn $method(&mut self, row: $row) {
-            row.note(&mut self.due);
+            row.update_due(&mut self.due);
             if let Some(rows) = &mut self.tables.$table {
                 rows.push(row.renumbered(&self.numbers));
             }
@@ -184,7 +184,7 @@ impl Merger {
 
     /// Moves the rows that a part has stored into the merger. The caller must pass the parts in
     /// order.
-    pub fn take(&mut self, part: &mut PartRecorder) {
+    pub fn collect_rows(&mut self, part: &mut PartRecorder) {
         self.tables.append(&mut part.tables);
         if let Some(delivered) = &mut part.delivered {
             self.delivered.append(delivered);
@@ -193,7 +193,7 @@ impl Merger {
 
     /// Passes all rows with times up to `until` to `probe`, including those at `until`. Every part
     /// must have been simulated up to this time.
-    pub fn tell(&mut self, until: Time, probe: &mut impl Probe) {
+    pub fn report_rows(&mut self, until: Time, probe: &mut impl Probe) {
         self.tables.sort();
         self.delivered.sort_by_key(|&(at, ..)| at);
         // Throughput bins need delivered bytes and ends of flows in the order of time.
@@ -210,7 +210,7 @@ impl Merger {
         if let Some(events) = &mut self.tables.flow_events {
             events.drain(..told);
         }
-        self.tables.tell(until, probe);
+        self.tables.report_rows(until, probe);
     }
 }
 
@@ -219,13 +219,13 @@ mod tests {
     use super::*;
     use fadeout_core::{DropCause, LinkId, ProbeSettings, Span};
 
-    fn at(ms: u64) -> Time {
+    fn time_at_ms(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
     }
 
     fn dropped(ms: u64, link: u32) -> DropRow {
         DropRow {
-            time_s: at(ms),
+            time_s: time_at_ms(ms),
             link: LinkId(link),
             flow: FlowId(0),
             size_bytes: 1500,
@@ -257,13 +257,13 @@ mod tests {
         for (ms, link) in [(1, 10), (4, 11), (4, 12)] {
             other.dropped(dropped(ms, link));
         }
-        merger.take(&mut one);
-        merger.take(&mut other);
-        merger.tell(at(10), &mut told);
+        merger.collect_rows(&mut one);
+        merger.collect_rows(&mut other);
+        merger.report_rows(time_at_ms(10), &mut told);
         other.dropped(dropped(11, 13));
-        merger.take(&mut one);
-        merger.take(&mut other);
-        merger.tell(at(20), &mut told);
+        merger.collect_rows(&mut one);
+        merger.collect_rows(&mut other);
+        merger.report_rows(time_at_ms(20), &mut told);
         let expected = [(1, 10), (2, 0), (4, 1), (4, 11), (4, 12), (11, 13), (12, 2)];
         assert_eq!(told.0, expected);
     }

@@ -318,7 +318,7 @@ macro_rules! keep_rows {
     ($( $( $(#[doc = $doc:literal])+ $method:ident )? => $table:ident: $row:ident; )+) => {$($(
         #[inline]
         fn $method(&mut self, row: $row) {
-            row.note(&mut self.due);
+            row.update_due(&mut self.due);
             if let Some(table) = &mut self.tables.$table {
                 push(table, &mut self.error, row);
             }

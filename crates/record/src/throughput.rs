@@ -137,10 +137,10 @@ mod tests {
     fn flow(start_ms: u64) -> FlowInfo {
         FlowInfo {
             name: String::new(),
-            start: at(start_ms),
+            start: time_at_ms(start_ms),
         }
     }
-    fn at(ms: u64) -> Time {
+    fn time_at_ms(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
     }
     fn brief(rows: &[ThroughputRow]) -> Vec<(u64, u32, u64)> {
@@ -154,9 +154,9 @@ mod tests {
         let mut bins = Throughput::new(Span::from_millis(100), &[flow(0)]);
         let mut rows = Vec::new();
         bins.add(FlowId(0), 1000);
-        bins.roll(at(350), &mut |row| rows.push(row));
+        bins.roll(time_at_ms(350), &mut |row| rows.push(row));
         bins.add(FlowId(0), 7);
-        bins.finish(at(360), &mut |row| rows.push(row));
+        bins.finish(time_at_ms(360), &mut |row| rows.push(row));
         assert_eq!(
             brief(&rows),
             [(100, 0, 1000), (200, 0, 0), (300, 0, 0), (360, 0, 7)]
@@ -172,8 +172,8 @@ mod tests {
         let mut bins = Throughput::new(Span::from_millis(100), &[flow(0), flow(250)]);
         let mut rows = Vec::new();
         bins.add(FlowId(0), 5);
-        bins.on_done(at(50), FlowId(0));
-        bins.finish(at(400), &mut |row| rows.push(row));
+        bins.on_done(time_at_ms(50), FlowId(0));
+        bins.finish(time_at_ms(400), &mut |row| rows.push(row));
         assert_eq!(brief(&rows), [(100, 0, 5), (300, 1, 0), (400, 1, 0)]);
     }
 
@@ -182,8 +182,8 @@ mod tests {
         let mut bins = Throughput::new(Span::from_millis(100), &[flow(210), flow(0), flow(110)]);
         let mut rows = Vec::new();
         bins.add(FlowId(1), 5);
-        bins.on_done(at(50), FlowId(1));
-        bins.roll(at(200), &mut |row| rows.push(row));
+        bins.on_done(time_at_ms(50), FlowId(1));
+        bins.roll(time_at_ms(200), &mut |row| rows.push(row));
         assert_eq!(
             bins.open,
             [FlowId(2)],
@@ -191,7 +191,7 @@ mod tests {
         );
         bins.add(FlowId(2), 3);
         bins.add(FlowId(1), 2);
-        bins.finish(at(300), &mut |row| rows.push(row));
+        bins.finish(time_at_ms(300), &mut |row| rows.push(row));
         let expected = [
             (100, 1, 5),
             (200, 2, 0),
@@ -209,10 +209,10 @@ mod tests {
             let mut rows = Vec::new();
             bins.add(FlowId(0), 5);
             for &look in looks {
-                bins.roll(at(look), &mut |row| rows.push(row));
+                bins.roll(time_at_ms(look), &mut |row| rows.push(row));
             }
-            bins.on_done(at(350), FlowId(0));
-            bins.finish(at(600), &mut |row| rows.push(row));
+            bins.on_done(time_at_ms(350), FlowId(0));
+            bins.finish(time_at_ms(600), &mut |row| rows.push(row));
             brief(&rows)
         };
         let late = rows_of(&[]);
@@ -225,12 +225,12 @@ mod tests {
         let mut bins = Throughput::new(Span::from_millis(3), &[flow(0)]);
         let mut total = 0;
         for ms in 0..1000 {
-            if bins.is_over(at(ms)) {
-                bins.roll(at(ms), &mut |row| total += row.bytes);
+            if bins.is_over(time_at_ms(ms)) {
+                bins.roll(time_at_ms(ms), &mut |row| total += row.bytes);
             }
             bins.add(FlowId(0), ms);
         }
-        bins.finish(at(999), &mut |row| total += row.bytes);
+        bins.finish(time_at_ms(999), &mut |row| total += row.bytes);
         assert_eq!(total, 499_500);
     }
 }

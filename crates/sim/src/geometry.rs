@@ -19,7 +19,7 @@ pub fn geometry(scenario: &Scenario) -> Result<Vec<GeometryRow>, BuildError> {
     let found = access::geometry(&config, &recorded, scenario.seed, &mut places);
     let found = found.map_err(|error| BuildError::of_radio(scenario, &error))?;
     let rows = scenario.ues.iter().zip(found).map(|(ue, geometry)| {
-        let place = places.at(ue.node, Time::ZERO).position;
+        let place = places.kinematics_at(ue.node, Time::ZERO).position;
         let finite = |db: f64| db.is_finite().then_some(db);
         GeometryRow {
             ue: ue.name.clone(),

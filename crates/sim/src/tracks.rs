@@ -108,7 +108,7 @@ fn put_tracks(
         }
     }
     for ue in &scenario.ues {
-        let at = places.at(ue.node, now);
+        let at = places.kinematics_at(ue.node, now);
         if !matches!(ue.movement, Movement::Vehicle { .. }) {
             let way = at.velocity;
             found.tracks.push(TrackRow {
@@ -136,7 +136,7 @@ fn sight_row(
     sight: Option<PathState>,
 ) -> SightRow {
     let (ue, cell) = (&scenario.ues[ue.index()], &scenario.cells[cell.index()]);
-    let at = places.at(ue.node, now);
+    let at = places.kinematics_at(ue.node, now);
     let shift = cell.repeats.map(|it| it.shift(cell.position, at.position));
     let site = cell.position + shift.unwrap_or_default();
     let clear = clear_beyond(wavelength(cell.carrier));

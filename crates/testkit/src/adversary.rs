@@ -185,7 +185,7 @@ fn late(stream: &mut Stream, most: Span) -> Span {
 mod tests {
     use super::*;
 
-    fn at(millis: u64) -> Time {
+    fn time_at_ms(millis: u64) -> Time {
         Time::ZERO + Span::from_millis(millis)
     }
 
@@ -193,27 +193,30 @@ mod tests {
     fn a_path_without_mischief_only_delays() {
         let mischief = Mischief::none(Span::from_millis(10));
         let mut path = Adversary::new(mischief, Stream::new(1, "path", 0));
-        let arrivals = path.pass(at(5), Bytes(1500));
+        let arrivals = path.pass(time_at_ms(5), Bytes(1500));
         assert_eq!(
             (arrivals.at, arrivals.is_marked),
-            ([Some(at(15)), None], false)
+            ([Some(time_at_ms(15)), None], false)
         );
     }
 
     #[test]
     fn a_blockage_holds_or_loses_and_then_the_path_works() {
         let mut mischief = Mischief::none(Span::ZERO);
-        mischief.ends_at = at(100);
+        mischief.ends_at = time_at_ms(100);
         for is_held in [true, false] {
             mischief.blockages = vec![Blockage {
-                start: at(10),
-                end: at(20),
+                start: time_at_ms(10),
+                end: time_at_ms(20),
                 is_held,
             }];
             let mut path = Adversary::new(mischief.clone(), Stream::new(1, "path", 0));
-            let held = is_held.then(|| at(20));
-            assert_eq!(path.pass(at(12), Bytes(40)).at[0], held);
-            assert_eq!(path.pass(at(20), Bytes(40)).at[0], Some(at(20)));
+            let held = is_held.then(|| time_at_ms(20));
+            assert_eq!(path.pass(time_at_ms(12), Bytes(40)).at[0], held);
+            assert_eq!(
+                path.pass(time_at_ms(20), Bytes(40)).at[0],
+                Some(time_at_ms(20))
+            );
         }
     }
 }

@@ -102,7 +102,7 @@ mod tests {
     use super::*;
     use std::cmp::Reverse;
 
-    fn at(ms: u64) -> Time {
+    fn time_at_ms(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
     }
 
@@ -110,7 +110,7 @@ mod tests {
     fn a_value_leaves_with_its_window() {
         let mut filter = MinFilter::new(u32::MAX);
         for (ms, value, smallest) in [(1, 5, 5), (2, 9, 5), (3, 3, 3), (10, 8, 3), (14, 7, 7)] {
-            filter.update(at(ms), value, Span::from_millis(10));
+            filter.update(time_at_ms(ms), value, Span::from_millis(10));
             assert_eq!(filter.value(), smallest, "at {ms} ms");
         }
     }
@@ -119,7 +119,7 @@ mod tests {
     fn reversed_values_give_the_largest() {
         let mut filter = MinFilter::new(Reverse(0));
         for (ms, value, largest) in [(1, 5, 5), (2, 3, 5), (3, 9, 9), (14, 4, 4)] {
-            filter.update(at(ms), Reverse(value), Span::from_millis(10));
+            filter.update(time_at_ms(ms), Reverse(value), Span::from_millis(10));
             assert_eq!(filter.value().0, largest, "at {ms} ms");
         }
     }
@@ -148,7 +148,7 @@ mod tests {
         ] {
             let mut filter = MinFilter::new(u64::MAX);
             for &ms in times {
-                filter.update(at(ms), ms, window);
+                filter.update(time_at_ms(ms), ms, window);
             }
             assert_eq!(filter.value(), at_end, "{times:?}");
         }
@@ -166,7 +166,7 @@ mod tests {
         ] {
             let mut filter = MinFilter::new(u64::MAX);
             for &(ms, value) in values {
-                filter.update(at(ms), value, window);
+                filter.update(time_at_ms(ms), value, window);
             }
             assert_eq!(filter.value(), at_end, "{values:?}");
         }
@@ -194,7 +194,7 @@ mod tests {
         ] {
             let mut filter = MinFilter::new(u64::MAX);
             for &(ms, value) in values {
-                filter.update(at(ms), value, window);
+                filter.update(time_at_ms(ms), value, window);
             }
             assert_eq!(filter.value(), at_end, "{values:?}");
         }

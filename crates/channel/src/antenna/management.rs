@@ -316,16 +316,16 @@ impl FailureMonitor {
 mod tests {
     use super::*;
 
-    fn at(ms: u64) -> Time {
+    fn time_at_ms(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
     }
 
     #[test]
     fn a_beam_is_in_use_from_its_switch_to_the_next() {
         let management = BeamManagement::default();
-        assert_eq!(management.measured_at(at(24)), at(0));
-        assert_eq!(management.measured_at(at(25)), at(20));
-        assert_eq!(management.measured_at(at(44)), at(20));
+        assert_eq!(management.measured_at(time_at_ms(24)), time_at_ms(0));
+        assert_eq!(management.measured_at(time_at_ms(25)), time_at_ms(20));
+        assert_eq!(management.measured_at(time_at_ms(44)), time_at_ms(20));
     }
 
     #[test]
@@ -341,7 +341,7 @@ mod tests {
         // The path is blocked from 105 ms to 500 ms. The measurements at 120, 140 and 160 ms fail,
         // which makes a beam failure.
         let loss = |time: Time| {
-            if (at(105)..at(500)).contains(&time) {
+            if (time_at_ms(105)..at(500)).contains(&time) {
                 30.0
             } else {
                 0.0
@@ -349,7 +349,7 @@ mod tests {
         };
         let mut seen = Vec::new();
         for ms in 0..600 {
-            monitor.advance(at(ms), loss);
+            monitor.advance(time_at_ms(ms), loss);
             seen.push((monitor.is_recovering(), monitor.reflection_db()));
         }
         assert_eq!(seen[159], (false, None));
@@ -373,9 +373,9 @@ mod tests {
         let mut often = FailureMonitor::new(&management).unwrap();
         let mut seldom = FailureMonitor::new(&management).unwrap();
         for ms in 0..20_000 {
-            often.advance(at(ms), loss);
+            often.advance(time_at_ms(ms), loss);
             if ms % 77 == 0 {
-                seldom.advance(at(ms), loss);
+                seldom.advance(time_at_ms(ms), loss);
                 assert_eq!(often.state, seldom.state, "{ms} ms");
             }
         }

@@ -90,7 +90,7 @@ mod tests {
     use super::*;
     use crate::antenna::BeamFailure;
 
-    fn at(ms: u64) -> Time {
+    fn time_at_ms(ms: u64) -> Time {
         Time::ZERO + fadeout_core::Span::from_millis(ms)
     }
 
@@ -98,17 +98,35 @@ mod tests {
     fn beams_stay_while_nobody_hears_of_others_and_are_those_found_until_the_next() {
         let management = BeamManagement::default();
         let mut caller_beams = CallerBeams::new(&management);
-        assert_eq!(caller_beams.measured_at(&management, at(67)), at(60));
-        caller_beams.hold(at(67));
-        caller_beams.hold(at(90));
-        assert_eq!(caller_beams.measured_at(&management, at(300)), at(60));
-        let mut caller_beams = caller_beams.latest(&management, at(313));
-        assert_eq!(caller_beams.measured_at(&management, at(313)), at(300));
-        assert_eq!(caller_beams.measured_at(&management, at(326)), at(320));
-        caller_beams.hold(at(401));
-        assert_eq!(caller_beams.measured_at(&management, at(401)), at(380));
+        assert_eq!(
+            caller_beams.measured_at(&management, time_at_ms(67)),
+            time_at_ms(60)
+        );
+        caller_beams.hold(time_at_ms(67));
+        caller_beams.hold(time_at_ms(90));
+        assert_eq!(
+            caller_beams.measured_at(&management, time_at_ms(300)),
+            time_at_ms(60)
+        );
+        let mut caller_beams = caller_beams.latest(&management, time_at_ms(313));
+        assert_eq!(
+            caller_beams.measured_at(&management, time_at_ms(313)),
+            time_at_ms(300)
+        );
+        assert_eq!(
+            caller_beams.measured_at(&management, time_at_ms(326)),
+            time_at_ms(320)
+        );
+        caller_beams.hold(time_at_ms(401));
+        assert_eq!(
+            caller_beams.measured_at(&management, time_at_ms(401)),
+            time_at_ms(380)
+        );
         caller_beams.release();
-        assert_eq!(caller_beams.measured_at(&management, at(406)), at(400));
+        assert_eq!(
+            caller_beams.measured_at(&management, time_at_ms(406)),
+            time_at_ms(400)
+        );
     }
 
     #[test]
@@ -120,11 +138,11 @@ mod tests {
             }),
             ..BeamManagement::default()
         };
-        let caller_beams = CallerBeams::new(&management).latest(&management, at(100));
+        let caller_beams = CallerBeams::new(&management).latest(&management, time_at_ms(100));
         assert_eq!(caller_beams.or_reflected(14.0).reflection_db(14.0), None);
         let mut caller_beams = caller_beams.or_reflected(30.0);
         assert_eq!(caller_beams.reflection_db(30.0), Some(15.0));
-        caller_beams.hold(at(200));
+        caller_beams.hold(time_at_ms(200));
         assert_eq!(caller_beams.reflection_db(2.0), Some(15.0));
         caller_beams.release();
         assert_eq!(caller_beams.reflection_db(2.0), None);

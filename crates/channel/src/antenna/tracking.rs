@@ -100,7 +100,7 @@ fn toward(angles: Angles) -> Vector {
 mod tests {
     use super::*;
 
-    fn at(ms: u64) -> Time {
+    fn time_at_ms(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
     }
 
@@ -128,9 +128,9 @@ mod tests {
         let by_place = management(BeamPrediction::Place);
         let mut track = BeamTrack::default();
         for ms in 0..2_000 {
-            track.record_measurements(period, at(ms), circling(ms));
-            let measured_at = by_angle.measured_at(at(ms));
-            let found = track.expected(&by_angle, base, (measured_at, at(ms)));
+            track.record_measurements(period, time_at_ms(ms), circling(ms));
+            let measured_at = by_angle.measured_at(time_at_ms(ms));
+            let found = track.expected(&by_angle, base, (measured_at, time_at_ms(ms)));
             if ms < 25 {
                 assert!(found.is_none(), "one measurement has no rate: {found:?}");
                 continue;
@@ -140,8 +140,8 @@ mod tests {
             // The prediction follows the tangent of the circle. Its error is half the square of the
             // angle times the radius. The radius is 20 m, and the UE moves at 2 rad/s for up to 44
             // ms.
-            let found = track.expected(&by_place, base, (measured_at, at(ms)));
-            let angle = 2.0 * at(ms).since(measured_at).as_secs_f64();
+            let found = track.expected(&by_place, base, (measured_at, time_at_ms(ms)));
+            let angle = 2.0 * time_at_ms(ms).since(measured_at).as_secs_f64();
             let off = found.expect("one").distance_to(circling(ms).position);
             assert!(off <= 20.0 * 0.51 * angle * angle, "{off} m at {ms} ms");
         }
@@ -156,9 +156,9 @@ mod tests {
         let (mut often, mut seldom) = (BeamTrack::default(), BeamTrack::default());
         let period = Span::from_millis(20);
         for ms in 0..=5_003 {
-            often.record_measurements(period, at(ms), straight(ms));
+            often.record_measurements(period, time_at_ms(ms), straight(ms));
         }
-        seldom.record_measurements(period, at(5_003), straight(5_003));
+        seldom.record_measurements(period, time_at_ms(5_003), straight(5_003));
         assert_eq!(often.due_at, seldom.due_at);
         for (one, other) in often.found.iter().zip(&seldom.found) {
             let ((one_at, one), (other_at, other)) = (one.expect("all"), other.expect("all"));

@@ -277,7 +277,7 @@ impl ModelAProcess {
                 if (zenith_deg - blocker.zenith_deg).abs() >= blocker.height_deg {
                     return 0.0;
                 }
-                let normal = field.at(view.ue.x, view.ue.y, view.now.as_secs_f64());
+                let normal = field.value_at(view.ue.x, view.ue.y, view.now.as_secs_f64());
                 let centred = NonSelfBlocker {
                     azimuth_deg: 360.0 * 0.5 * erfc(-normal * FRAC_1_SQRT_2),
                     ..*blocker

@@ -72,7 +72,7 @@ mod tests {
     use crate::{ChannelConfig, Environment, LineOfSight, LinkKey};
     use fadeout_core::{Kinematics, Point, Span, Vector};
 
-    fn at(ms: u64) -> Time {
+    fn time_at_ms(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
     }
 
@@ -95,8 +95,8 @@ mod tests {
             boresight: Angles::default(),
         });
         let wall = Interval {
-            from: at(500),
-            until: at(1000),
+            from: time_at_ms(500),
+            until: time_at_ms(1000),
             loss_db: 40.0,
         };
         let config = ChannelConfig {
@@ -138,7 +138,7 @@ mod tests {
         ] {
             let (mut held, mut queried, mut tracked) = (link(fading), link(fading), link(fading));
             for ms in (0..450).step_by(5) {
-                let (now, ends) = (at(ms), ends(ms));
+                let (now, ends) = (time_at_ms(ms), ends(ms));
                 for link in [&mut held, &mut queried] {
                     link.hold_beams(now, ms >= 100);
                 }
@@ -165,7 +165,7 @@ mod tests {
         let mut link = link(Fading::None);
         let mut reflected = Vec::new();
         for ms in (0..1200).step_by(20) {
-            let (now, ends) = (at(ms), ends(600));
+            let (now, ends) = (time_at_ms(ms), ends(600));
             if ms == 600 {
                 let blocked_db = link.large_scale_db(now, &ends);
                 let found_db = link.candidate_db(now, &ends, true);

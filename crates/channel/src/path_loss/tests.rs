@@ -421,7 +421,19 @@ fn a_blocking_vehicle_costs_by_how_many_antennas_it_is_above() {
     for (low, high) in [(1.5, 2.0), (2.0, 1.5), (1.6, 1.6), (1.5, 1.6), (1.6, 2.0)] {
         assert_eq!(law(low, high), above_one, "{low} {high}");
     }
-    assert_near(above_both.at(0.0), 8.049_844_718_999_24, "the median");
-    assert_near(above_both.at(1.0), 12.910_404_397_856_832, "above it");
-    assert_near(above_both.at(-2.0), 3.129_556_644_905_831, "below it");
+    assert_near(
+        above_both.value_for_draw(0.0),
+        8.049_844_718_999_24,
+        "the median",
+    );
+    assert_near(
+        above_both.value_for_draw(1.0),
+        12.910_404_397_856_832,
+        "above it",
+    );
+    assert_near(
+        above_both.value_for_draw(-2.0),
+        3.129_556_644_905_831,
+        "below it",
+    );
 }

@@ -43,7 +43,7 @@ impl LogNormal {
     }
 
     /// Returns the value of the log-normal variable for a standard normal number.
-    pub fn at(&self, normal: f64) -> f64 {
+    pub fn value_for_draw(&self, normal: f64) -> f64 {
         exp(self.mu + self.sigma * normal)
     }
 }

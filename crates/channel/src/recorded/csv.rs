@@ -56,7 +56,7 @@ pub fn read(
         let expected = "the file is empty; expected a header line such as `time_s,ue,cell,gain_db`";
         return Err(RecordingError::new(1, expected));
     };
-    let columns = Columns::of(header, line)?;
+    let columns = Columns::from_header(header, line)?;
     let mut pairs = Pairs::default();
     for (line, row) in lines {
         columns.add(row, line, &mut pairs, known)?;
@@ -85,7 +85,7 @@ struct Columns {
 }
 
 impl Columns {
-    fn of(header: &str, line: usize) -> Result<Columns, RecordingError> {
+    fn from_header(header: &str, line: usize) -> Result<Columns, RecordingError> {
         let names: Vec<String> = fields(header).map(str::to_lowercase).collect();
         let refuse = |message: String| Err(RecordingError::new(line, message));
         let known = [
@@ -203,7 +203,7 @@ impl Columns {
             Some(position) => number(field(position), line, what, range, " dB")?,
             None => value,
         };
-        let pair = pairs.of(ue, cell, self);
+        let pair = pairs.find_or_add(ue, cell, self);
         if let Some((last, _)) = pair.values.last()
             && at <= *last
         {
@@ -244,7 +244,7 @@ struct Pair {
 }
 
 impl<'t> Pairs<'t> {
-    fn of(&mut self, ue: &'t str, cell: &'t str, columns: &Columns) -> &mut Pair {
+    fn find_or_add(&mut self, ue: &'t str, cell: &'t str, columns: &Columns) -> &mut Pair {
         let next = self.list.len();
         let index = *self.by_name.entry((ue, cell)).or_insert(next);
         if index == next {

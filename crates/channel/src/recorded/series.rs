@@ -34,7 +34,7 @@ impl Series {
 
     /// Returns the value in dB at a time of the run. Before the first row and after the last, the
     /// value of that row is returned.
-    pub fn at(&self, now: Time) -> f64 {
+    pub fn value_at(&self, now: Time) -> f64 {
         let t = now.saturating_add(self.start);
         let after = self.rows.partition_point(|row| row.0 <= t);
         let (_, last) = self.rows[self.rows.len() - 1];
@@ -66,27 +66,27 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    fn at(interpolation: Interpolation, start_ms: u64, now_ms: u64) -> f64 {
+    fn interpolated_at(interpolation: Interpolation, start_ms: u64, now_ms: u64) -> f64 {
         let rows = vec![(ms(100), -80.0), (ms(200), -90.0), (ms(400), -70.0)];
         let series = Series::new(rows, Span::from_millis(start_ms), interpolation);
-        series.expect("rows in order").at(ms(now_ms))
+        series.expect("rows in order").value_at(ms(now_ms))
     }
 
     #[test]
     fn a_value_lies_on_the_line_between_its_rows() {
         for (now_ms, expected) in [(0, -80.0), (100, -80.0), (150, -85.0), (350, -75.0)] {
-            assert_eq!(at(Interpolation::Linear, 0, now_ms), expected);
+            assert_eq!(interpolated_at(Interpolation::Linear, 0, now_ms), expected);
         }
-        assert_eq!(at(Interpolation::Linear, 0, 9_000), -70.0);
-        assert_eq!(at(Interpolation::Linear, 300, 0), -80.0);
+        assert_eq!(interpolated_at(Interpolation::Linear, 0, 9_000), -70.0);
+        assert_eq!(interpolated_at(Interpolation::Linear, 300, 0), -80.0);
     }
 
     #[test]
     fn a_step_is_taken_where_its_row_is() {
         for (now_ms, expected) in [(0, -80.0), (199, -80.0), (200, -90.0), (399, -90.0)] {
-            assert_eq!(at(Interpolation::Step, 0, now_ms), expected);
+            assert_eq!(interpolated_at(Interpolation::Step, 0, now_ms), expected);
         }
-        assert_eq!(at(Interpolation::Step, 0, 400), -70.0);
+        assert_eq!(interpolated_at(Interpolation::Step, 0, 400), -70.0);
     }
 
     #[test]

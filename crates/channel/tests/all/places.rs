@@ -26,7 +26,7 @@ fn link(config: &ChannelConfig, seed: u64) -> LinkChannel {
 }
 
 /// Returns ends with a UE at rest on a street that passes the mast at 20 m.
-fn at(x: f64) -> LinkEnds {
+fn ends_at(x: f64) -> LinkEnds {
     LinkEnds::new(
         Kinematics::at_rest(Point::new(0.0, 0.0, 10.0)),
         Kinematics::at_rest(Point::new(x, 20.0, 1.5)),
@@ -55,7 +55,7 @@ fn soft_states_pass_within_metres_and_are_the_drawn_ones_elsewhere() {
     for step in 0..count {
         let x = 20.0 + f64::from(step) * 0.005;
         let now = Time::ZERO + Span::from_millis(step as u64);
-        let ends = at(x);
+        let ends = ends_at(x);
         let gains = (
             soft.large_scale_db(now, &ends),
             drawn.large_scale_db(now, &ends),
@@ -99,7 +99,7 @@ fn the_power_of_a_transition_is_that_of_both_conditions_together() {
         for step in 0..400 {
             let x = 20.0 + step as f64 * 0.25;
             let now = Time::ZERO + Span::from_secs(step);
-            link.large_scale_db(now, &at(x));
+            link.large_scale_db(now, &ends_at(x));
             if link.large_scale().transition_db.abs() < 3.0 {
                 continue;
             }
@@ -159,7 +159,7 @@ fn drawn_k_factors_and_delay_spreads_have_the_tables_law() {
         (config(false, tdl(TdlProfile::A)), spread(Condition::Nlos)),
     ] {
         let value = |link: &mut LinkChannel, x: f64| {
-            link.large_scale_db(Time::ZERO, &at(x));
+            link.large_scale_db(Time::ZERO, &ends_at(x));
             let parts = link.large_scale();
             let drawn = parts.k_factor_db.or(parts.delay_spread_lg);
             drawn.expect("a drawn value")
@@ -207,7 +207,7 @@ fn a_drawn_spread_changes_the_band_and_nothing_else() {
     let mut sums = [(0.0_f64, 0_u32); 2];
     Cases::new(3000).run(|seed| {
         let mut link = link(&config, seed);
-        link.large_scale_db(Time::ZERO, &at(80.0));
+        link.large_scale_db(Time::ZERO, &ends_at(80.0));
         assert_eq!(link.large_scale().state, State::Nlos);
         let spread_lg = link.large_scale().delay_spread_lg.expect("drawn");
         let spread = pow(10.0, spread_lg);
@@ -242,7 +242,7 @@ fn sectors_that_share_their_sites_maps_see_what_each_would_alone() {
     let (mut other, mut shared) = (first.link(key(9)), second.link(key(10)));
     let mut own = alone.link(key(10));
     for n in 0..200_u32 {
-        let (now, ends) = (Time::ZERO, at(f64::from(n * n % 211) - 80.0));
+        let (now, ends) = (Time::ZERO, ends_at(f64::from(n * n % 211) - 80.0));
         other.large_scale_db(now, &ends);
         let found = shared.large_scale_db(now, &ends);
         assert_eq!(found, own.large_scale_db(now, &ends));
@@ -291,7 +291,7 @@ fn antennas_of_a_mast_that_find_the_way_together_find_what_each_would_alone() {
             let place = f64::from(n * n % 211) - 80.0;
             let height = if n % 3 == 0 { 20.0 } else { 1.5 };
             for (number, (one, own)) in together.iter_mut().zip(&mut alone).enumerate() {
-                let mut ends = at(place);
+                let mut ends = ends_at(place);
                 ends.base.position.x = 90.0 * (number / 3) as f64;
                 ends.ue.position.z = height;
                 let now = Time::ZERO + Span::from_millis(n.into());
@@ -334,7 +334,7 @@ fn a_link_that_stands_aside_is_the_whole_one_without_its_fading() {
         let mut near = environment.reduced_link(key, config.penetration);
         for n in 0..200_u32 {
             let now = Time::ZERO + Span::from_millis(u64::from(10 * n));
-            let mut ends = at(f64::from(n / 3 * 7 % 211) - 80.0);
+            let mut ends = ends_at(f64::from(n / 3 * 7 % 211) - 80.0);
             ends.ue.velocity.x = 3.0;
             let expected = full.large_scale_db(now, &ends);
             assert_eq!(reduced.large_scale_db(now, &ends), expected);
@@ -398,7 +398,7 @@ fn a_gain_is_within_its_bounds_at_another_place() {
                 let toward = draw.uniform_in(0.0, TAU);
                 x = (x + way * cos(toward)).clamp(-600.0, 600.0);
                 y = (y + way * sin(toward)).clamp(-600.0, 600.0);
-                let mut ends = at(x);
+                let mut ends = ends_at(x);
                 ends.base.position.z = 32.0;
                 ends.ue.position.y = y;
                 let common = &mut CommonShadowing::default();
@@ -429,6 +429,6 @@ fn a_gain_is_within_its_bounds_at_another_place() {
     }
     // If the LOS state may change, the gain has no bounds.
     let mut free = link(&street(LineOfSight::Drawn), 5);
-    free.large_scale_db(Time::ZERO, &at(50.0));
+    free.large_scale_db(Time::ZERO, &ends_at(50.0));
     assert_eq!(free.smooth(f64::INFINITY), None);
 }

@@ -79,7 +79,7 @@ impl CoDel {
     /// Must be called once for each packet that leaves.
     ///
     /// Standard: RFC 8289 §5.5.
-    pub fn settle(&mut self, config: &CoDelConfig, now: Time, queue: &mut impl Heads) {
+    pub fn drop_or_mark_head(&mut self, config: &CoDelConfig, now: Time, queue: &mut impl Heads) {
         let mut may_drop = self.may_drop(config, now, queue);
         if self.is_dropping {
             self.is_dropping = may_drop;
@@ -166,7 +166,7 @@ mod tests {
         for n in times {
             queue.stand(20, ms(n), delay, ecn);
             let before = queue.dropped;
-            codel.settle(&config, ms(n), queue);
+            codel.drop_or_mark_head(&config, ms(n), queue);
             left += usize::from(queue.packets.pop_front().is_some());
             drops.extend((before..queue.dropped).map(|_| n));
         }
@@ -208,7 +208,7 @@ mod tests {
             // One packet of 1500 bytes waits behind the head. This is below the MTU of 1514 bytes,
             // so no packet is dropped.
             queue.stand(2, ms(n + 500), Span::from_millis(500), Ecn::NotEct);
-            codel.settle(&CoDelConfig::default(), ms(n + 500), &mut queue);
+            codel.drop_or_mark_head(&CoDelConfig::default(), ms(n + 500), &mut queue);
             assert_eq!((queue.dropped, queue.packets.len()), (0, 2));
         }
     }

@@ -98,7 +98,7 @@ impl EcnStep {
     /// packets behind it is never marked.
     ///
     /// Standard: RFC 9332 §A.1.
-    pub fn settle(&mut self, now: Time, queue: &mut impl Heads) {
+    pub fn drop_or_mark_head(&mut self, now: Time, queue: &mut impl Heads) {
         let Some(head) = queue.head() else { return };
         let is_eligible = match self.config.marks {
             Marks::Ect => queue.ecn() != Some(Ecn::NotEct),
@@ -144,7 +144,7 @@ mod tests {
         let mut queue = Queue::default();
         for n in 0..100 {
             queue.stand(1 + behind, ms(n + 100), Span::from_millis(delay_ms), ecn);
-            law.settle(ms(n + 100), &mut queue);
+            law.drop_or_mark_head(ms(n + 100), &mut queue);
         }
         assert_eq!(queue.dropped, 0, "it never drops");
         queue.marked

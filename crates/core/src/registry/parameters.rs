@@ -112,7 +112,7 @@ macro_rules! parameters {
 
         impl Default for $name {
             fn default() -> Self {
-                Self::read(&$crate::registry::Settings::of(
+                Self::read(&$crate::registry::Settings::from_list(
                     Self::PARAMETERS,
                     $crate::registry::Parameters::NONE,
                 ))

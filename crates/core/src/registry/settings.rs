@@ -37,7 +37,7 @@ impl<'a> Settings<'a> {
     }
 
     /// Returns the parameters `given` for a list of parameters that is no entry.
-    pub fn of(parameters: &'static [Parameter], given: &'a Parameters) -> Self {
+    pub fn from_list(parameters: &'static [Parameter], given: &'a Parameters) -> Self {
         Settings {
             name: "",
             parameters,
@@ -285,7 +285,7 @@ mod tests {
 
     #[test]
     fn what_is_not_given_has_the_declared_default() {
-        let settings = Settings::of(&LIST, Parameters::NONE);
+        let settings = Settings::from_list(&LIST, Parameters::NONE);
         assert_eq!(settings.get::<f64>("gain"), 1.0);
         assert_eq!(settings.get::<Bytes>("size"), Bytes(2000));
         assert_eq!(settings.get::<Span>("pause"), Span::from_micros(40));
@@ -298,19 +298,19 @@ mod tests {
     fn a_number_out_of_range_is_the_nearest_within_it() {
         for (given, read) in [(9.0, 2.0), (-9.0, 0.5), (f64::NAN, 0.5)] {
             let given = Parameters(vec![("gain".to_owned(), Value::Number(given))]);
-            assert_eq!(Settings::of(&LIST, &given).number("gain"), read);
+            assert_eq!(Settings::from_list(&LIST, &given).number("gain"), read);
         }
     }
 
     #[test]
     #[should_panic(expected = "has no parameter `gian`")]
     fn a_name_that_the_entry_lacks_is_a_mistake_in_the_program() {
-        Settings::of(&LIST, Parameters::NONE).number("gian");
+        Settings::from_list(&LIST, Parameters::NONE).number("gian");
     }
 
     #[test]
     #[should_panic(expected = "the default \"by carrier\" of `numerology` is no value")]
     fn a_default_in_words_can_only_be_read_as_an_option() {
-        Settings::of(&LIST, Parameters::NONE).get::<u8>("numerology");
+        Settings::from_list(&LIST, Parameters::NONE).get::<u8>("numerology");
     }
 }

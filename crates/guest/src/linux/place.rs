@@ -27,7 +27,7 @@ pub struct Place {
 
 impl Place {
     /// Keeps the calling thread on its current core. `None` if the machine does not allow it.
-    pub fn take() -> Option<Place> {
+    pub fn claim_core() -> Option<Place> {
         let allowed = sched_getaffinity(None).ok()?;
         let processor = sched_getcpu();
         if allowed.count() < 2 || processor >= CpuSet::MAX_CPU {
@@ -111,7 +111,7 @@ mod tests {
         if before.count() < 2 {
             return;
         }
-        let mut place = Place::take().expect("there is a choice");
+        let mut place = Place::claim_core().expect("there is a choice");
         assert_eq!(sched_getaffinity(None).expect("a set").count(), 1);
         place.rounds = STAY;
         place.look(std::iter::empty());

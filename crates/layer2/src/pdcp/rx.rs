@@ -330,7 +330,7 @@ mod tests {
         }
     }
 
-    fn at(config: PdcpConfig, rx_deliv: u64) -> Rx {
+    fn receiver_at(config: PdcpConfig, rx_deliv: u64) -> Rx {
         let mut rx = Rx::new(&config).expect("allowed");
         rx.window.advance_to(START + rx_deliv);
         rx
@@ -344,15 +344,15 @@ mod tests {
     /// Three reference values of RCVD_COUNT (TS 38.323 clause 5.2.2.1).
     #[test]
     fn rcvd_count_is_the_one_nearest_to_rx_deliv() {
-        assert_eq!(at(SHORT, 4094).received_count(1), START + 4097);
-        assert_eq!(at(SHORT, 4097).received_count(4090), START + 4090);
+        assert_eq!(receiver_at(SHORT, 4094).received_count(1), START + 4097);
+        assert_eq!(receiver_at(SHORT, 4097).received_count(4090), START + 4090);
 
         let mut out = Vec::new();
-        let mut late = at(SHORT, 4097);
+        let mut late = receiver_at(SHORT, 4097);
         late.on_sdu(Time::ZERO, sdu(4090), &mut out);
         assert!(out.is_empty() && late.wake_at().is_never());
 
-        let mut early = at(SHORT, 100);
+        let mut early = receiver_at(SHORT, 100);
         early.on_sdu(Time::ZERO, sdu(200), &mut out);
         assert!(out.is_empty());
         assert_eq!(early.rx_reord, START + 201);
@@ -361,7 +361,7 @@ mod tests {
 
     #[test]
     fn a_gap_is_given_up_after_t_reordering() {
-        let mut rx = at(SHORT, 0);
+        let mut rx = receiver_at(SHORT, 0);
         let mut out = Vec::new();
         for count in [0, 2, 2, 3, 5] {
             rx.on_sdu(Time::ZERO, sdu(count), &mut out);
@@ -386,7 +386,7 @@ mod tests {
 
     #[test]
     fn out_of_order_delivery_keeps_back_duplicates_only() {
-        let mut rx = at(
+        let mut rx = receiver_at(
             PdcpConfig {
                 delivery: Delivery::OutOfOrder(Some(Span::from_millis(100))),
                 ..SHORT
@@ -403,7 +403,7 @@ mod tests {
 
     #[test]
     fn a_wake_before_t_reordering_expires_gives_nothing_up() {
-        let mut rx = at(SHORT, 0);
+        let mut rx = receiver_at(SHORT, 0);
         let mut out = Vec::new();
         assert!(!rx.is_holding());
         rx.on_sdu(Time::ZERO, sdu(1), &mut out);
@@ -419,7 +419,7 @@ mod tests {
 
     #[test]
     fn a_flush_delivers_all_that_is_here_and_starts_behind_it() {
-        let mut rx = at(SHORT, 0);
+        let mut rx = receiver_at(SHORT, 0);
         let mut out = Vec::new();
         for count in [1, 3] {
             rx.on_sdu(Time::ZERO, sdu(count), &mut out);
@@ -436,7 +436,7 @@ mod tests {
     /// twice.
     #[test]
     fn order_from_rlc_passes_gaps_and_takes_no_count_twice() {
-        let mut rx = at(
+        let mut rx = receiver_at(
             PdcpConfig {
                 delivery: Delivery::FromRlc,
                 ..SHORT
@@ -461,7 +461,7 @@ mod tests {
     #[test]
     fn a_status_report_has_a_bit_for_each_pdu_behind_the_first_missing_one() {
         let report = |first: u64, stored: &[u32]| {
-            let mut rx = at(SHORT, first);
+            let mut rx = receiver_at(SHORT, first);
             for &count in stored {
                 rx.on_sdu(Time::ZERO, sdu(count), &mut Vec::new());
             }
@@ -470,7 +470,7 @@ mod tests {
         assert_eq!(report(103, &[104, 106]), (103, vec![0xa0]));
         assert_eq!(report(10, &[11, 12, 20]), (10, vec![0xc0, 0x40]));
         assert_eq!(report(107, &[]), (107, vec![]));
-        let mut rx = at(SHORT, 103);
+        let mut rx = receiver_at(SHORT, 103);
         for count in [104, 106] {
             rx.on_sdu(Time::ZERO, sdu(count), &mut Vec::new());
         }
@@ -486,7 +486,7 @@ mod tests {
     #[test]
     fn t_reordering_runs_on_over_a_handover() {
         let run = |first: u64, arrivals: &[(u64, u32)]| {
-            let mut rx = at(SHORT, first);
+            let mut rx = receiver_at(SHORT, first);
             let mut out = Vec::new();
             for &(ms, count) in arrivals {
                 let now = Time::ZERO + Span::from_millis(ms);
@@ -504,7 +504,7 @@ mod tests {
         assert_eq!(run(50, &arrivals(60)), [52, 53, 54]);
         let doubled: Vec<_> = [50, 51, 52, 51, 52, 53].map(|count| (0, count)).into();
         assert_eq!(run(50, &doubled), [50, 51, 52, 53]);
-        let mut rx = at(SHORT, 4095);
+        let mut rx = receiver_at(SHORT, 4095);
         let mut out = Vec::new();
         for sn in [4095, 4096, 4097] {
             rx.on_sdu(Time::ZERO, sdu(sn), &mut out);
@@ -515,7 +515,7 @@ mod tests {
     /// Vector `daps_two_legs` of handover_vectors.csv. Source and target send the same COUNTs.
     #[test]
     fn what_two_cells_send_goes_up_once_and_in_order() {
-        let mut rx = at(SHORT, 100);
+        let mut rx = receiver_at(SHORT, 100);
         let mut out = Vec::new();
         for count in [100, 101, 102, 103, 103, 104] {
             rx.on_sdu(Time::ZERO, sdu(count), &mut out);
@@ -527,7 +527,7 @@ mod tests {
     /// Vector `um_reset` of handover_vectors.csv.
     #[test]
     fn a_restart_in_unacknowledged_mode_expects_count_zero() {
-        let mut rx = at(SHORT, 998);
+        let mut rx = receiver_at(SHORT, 998);
         let mut out = Vec::new();
         rx.on_sdu(Time::ZERO, sdu(999), &mut out);
         rx.flush(&mut out);
@@ -542,7 +542,7 @@ mod tests {
     #[test]
     fn what_lte_stored_at_a_handover_goes_up_with_the_next_that_arrives_as_usual() {
         let lte = PdcpConfig::LTE;
-        let mut rx = at(lte, 103);
+        let mut rx = receiver_at(lte, 103);
         let mut out = Vec::new();
         for count in [104, 106, 106] {
             rx.on_held(Time::ZERO, sdu(count), &mut out);
@@ -556,7 +556,7 @@ mod tests {
         assert_eq!(counts(&out), [103, 104, 106, 107], "the gap is given up");
         assert_eq!((rx.rx_deliv(), rx.held()), (108, 0));
 
-        let mut rx = at(lte, 110);
+        let mut rx = receiver_at(lte, 110);
         let mut out = Vec::new();
         for count in std::iter::once(120).chain(110..120) {
             rx.on_sdu(Time::ZERO, sdu(count), &mut out);

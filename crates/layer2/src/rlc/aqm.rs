@@ -56,7 +56,7 @@ trait Law {
 
     /// Drops or marks SDUs at the head before one is sent at `now`. The SDU that remains at the
     /// head is sent.
-    fn settle(&mut self, now: Time, queue: &mut impl Heads);
+    fn drop_or_mark_head(&mut self, now: Time, queue: &mut impl Heads);
 }
 
 impl Start for DropTailConfig {
@@ -77,7 +77,7 @@ impl Law for Infallible {
     fn on_arrival(&mut self, _: u32, _: Bytes) -> Verdict {
         match *self {}
     }
-    fn settle(&mut self, _: Time, _: &mut impl Heads) {
+    fn drop_or_mark_head(&mut self, _: Time, _: &mut impl Heads) {
         match *self {}
     }
 }
@@ -106,8 +106,8 @@ impl Law for CoDelLaw {
     fn on_arrival(&mut self, _: u32, _: Bytes) -> Verdict {
         Verdict::Pass
     }
-    fn settle(&mut self, now: Time, queue: &mut impl Heads) {
-        self.law.settle(&self.config, now, queue);
+    fn drop_or_mark_head(&mut self, now: Time, queue: &mut impl Heads) {
+        self.law.drop_or_mark_head(&self.config, now, queue);
     }
 }
 
@@ -143,7 +143,7 @@ impl Law for PieLaw {
         }
         self.law.on_arrival(waiting.0)
     }
-    fn settle(&mut self, _: Time, _: &mut impl Heads) {}
+    fn drop_or_mark_head(&mut self, _: Time, _: &mut impl Heads) {}
 }
 
 impl Start for EcnStepConfig {
@@ -162,8 +162,8 @@ impl Law for EcnStep {
     fn on_arrival(&mut self, _: u32, _: Bytes) -> Verdict {
         Verdict::Pass
     }
-    fn settle(&mut self, now: Time, queue: &mut impl Heads) {
-        EcnStep::settle(self, now, queue);
+    fn drop_or_mark_head(&mut self, now: Time, queue: &mut impl Heads) {
+        EcnStep::drop_or_mark_head(self, now, queue);
     }
 }
 
@@ -243,13 +243,13 @@ pub struct AtHead<'a> {
 }
 
 impl QueueManagement for AtHead<'_> {
-    fn settle(&mut self, now: Time, queue: &mut SduQueue<'_>) {
+    fn drop_or_mark_head(&mut self, now: Time, queue: &mut SduQueue<'_>) {
         let mut heads = MarkedQueue {
             queue,
             pool: self.pool,
             marked: self.marked,
         };
-        laws!(&mut *self.law, law => Law::settle(law, now, &mut heads));
+        laws!(&mut *self.law, law => Law::drop_or_mark_head(law, now, &mut heads));
     }
 }
 

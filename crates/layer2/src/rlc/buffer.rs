@@ -12,7 +12,7 @@ pub trait QueueManagement {
 
     /// Drops or marks SDUs at the head until one remains. Called once for each SDU that is sent,
     /// even if the SDU then waits for a larger grant. Also called if a grant finds no SDU.
-    fn settle(&mut self, now: Time, queue: &mut SduQueue<'_>);
+    fn drop_or_mark_head(&mut self, now: Time, queue: &mut SduQueue<'_>);
 }
 
 /// Queue management that never drops at the head. Only a full buffer drops.
@@ -23,7 +23,7 @@ impl QueueManagement for DropTail {
     const IS_PASSIVE: bool = true;
 
     #[inline]
-    fn settle(&mut self, _now: Time, _queue: &mut SduQueue<'_>) {}
+    fn drop_or_mark_head(&mut self, _now: Time, _queue: &mut SduQueue<'_>) {}
 }
 
 /// View of the unsent SDUs for queue management.
@@ -149,7 +149,7 @@ impl TxBuffer {
     ) -> Option<Sdu> {
         if !Q::IS_PASSIVE && self.settled_to <= self.sdus.first() {
             let buffer = &mut *self;
-            aqm.settle(now, &mut SduQueue { buffer, dropped });
+            aqm.drop_or_mark_head(now, &mut SduQueue { buffer, dropped });
             self.settled_to = self.sdus.first() + u64::from(!self.sdus.is_empty());
         }
         self.sdus.front().copied()

@@ -340,32 +340,32 @@ mod tests {
             change(am);
             config.check().expect_err("not allowed").to_string()
         };
-        let text = with(|am| am.t_poll_retransmit = Span::from_millis(47));
+        let text = change_am(|am| am.t_poll_retransmit = Span::from_millis(47));
         assert_eq!(
             text,
             "t-PollRetransmit is 47 ms; the nearest allowed value is 45 ms"
         );
-        let text = with(|am| am.poll_pdu = Some(1));
+        let text = change_am(|am| am.poll_pdu = Some(1));
         assert_eq!(
             text,
             "pollPDU is 1 PDUs; the nearest allowed value is 4 PDUs"
         );
-        let text = with(|am| am.poll_byte = Some(Bytes(26_000)));
+        let text = change_am(|am| am.poll_byte = Some(Bytes(26_000)));
         assert_eq!(
             text,
             "pollByte is 26 kB; the nearest allowed value is 25 kB"
         );
-        let text = with(|am| am.t_status_prohibit = Span::from_secs(9));
+        let text = change_am(|am| am.t_status_prohibit = Span::from_secs(9));
         assert_eq!(
             text,
             "t-StatusProhibit is 9 s; the nearest allowed value is 2.4 s"
         );
-        let text = with(|am| am.sn_bits = 10);
+        let text = change_am(|am| am.sn_bits = 10);
         assert_eq!(
             text,
             "sn-FieldLength is 10 bits; the nearest allowed value is 12 bits"
         );
-        let text = with(|am| am.max_retx_threshold = 5);
+        let text = change_am(|am| am.max_retx_threshold = 5);
         assert_eq!(
             text,
             "maxRetxThreshold is 5 retransmissions; the nearest allowed value is 4 retransmissions"
@@ -381,7 +381,7 @@ mod tests {
         );
     }
 
-    fn with(config: RlcConfig, change: impl Fn(&mut AmConfig)) -> RlcConfig {
+    fn change_am(config: RlcConfig, change: impl Fn(&mut AmConfig)) -> RlcConfig {
         let Mode::Am(mut am) = config.mode else {
             unreachable!("acknowledged mode");
         };
@@ -398,7 +398,7 @@ mod tests {
             (RlcConfig::NR_AM, "t-Reassembly"),
             (RlcConfig::LTE_AM, "t-Reordering"),
         ] {
-            let config = with(config, |am| am.t_reassembly = Span::from_millis(33));
+            let config = change_am(config, |am| am.t_reassembly = Span::from_millis(33));
             assert_eq!(
                 config.check().expect_err("not allowed").to_string(),
                 format!("{name} is 33 ms; the nearest allowed value is 35 ms")
@@ -409,7 +409,7 @@ mod tests {
     #[test]
     fn the_window_is_half_of_the_sequence_numbers() {
         for (bits, window) in [(10, 512), (12, 2048), (16, 32_768), (18, 131_072)] {
-            let config = with(RlcConfig::NR_AM, |am| am.sn_bits = bits);
+            let config = change_am(RlcConfig::NR_AM, |am| am.sn_bits = bits);
             assert!(matches!(config.mode, Mode::Am(am) if am.window() == window));
         }
     }
@@ -418,7 +418,7 @@ mod tests {
     fn beyond_the_standard_only_what_makes_no_sense_is_refused() {
         let named = RlcConfig::named("ns3-lte-am").expect("a name");
         assert!(named.is_beyond_standard);
-        let refused = |change: fn(&mut AmConfig)| with(named, change).check().is_err();
+        let refused = |change: fn(&mut AmConfig)| change_am(named, change).check().is_err();
         assert!(!refused(|am| am.poll_pdu = Some(3)));
         assert!(refused(|am| am.poll_pdu = Some(0)));
         assert!(refused(|am| am.poll_byte = Some(Bytes(0))));

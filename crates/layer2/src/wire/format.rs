@@ -29,7 +29,7 @@ pub enum Form {
 
 impl Form {
     /// Returns the mode of an RLC entity with its SN length.
-    pub fn of(rlc: &RlcConfig) -> Form {
+    pub fn from_config(rlc: &RlcConfig) -> Form {
         match rlc.mode {
             Mode::Tm => Form::Tm,
             Mode::Um(um) => Form::Um(um.sn_bits),
@@ -61,7 +61,7 @@ impl BearerFormat {
     /// every run. So a reader that knows the table needs no signalling. Bearers beyond the table
     /// share one LCID.
     pub fn new(rlc: &RlcConfig, pdcp: &PdcpConfig, nth: u8) -> BearerFormat {
-        let form = Form::of(rlc);
+        let form = Form::from_config(rlc);
         let lcids = &LCIDS[usize::from(rlc.generation == Generation::Nr)];
         let first = lcids.start() + form.rank();
         let lcid = first.saturating_add(nth.saturating_mul(FORMS));

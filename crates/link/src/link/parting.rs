@@ -36,7 +36,7 @@ impl Link {
                 self.drop_packet(at, carried.packet, cause, pool, probe);
             } else {
                 self.stats.count_out(carried.size);
-                give(carried.arrives_at, pool.take(carried.packet));
+                give(carried.arrives_at, pool.remove(carried.packet));
             }
         }
         self.assert_conserved();

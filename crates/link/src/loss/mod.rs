@@ -40,7 +40,7 @@ pub(crate) enum Loss {
 
 impl Loss {
     pub(crate) fn new(config: LossConfig, streams: Streams) -> Result<Self, LinkError> {
-        let stream = streams.of("link.loss");
+        let stream = streams.stream("link.loss");
         Ok(match config {
             LossConfig::None => Loss::None,
             LossConfig::Independent { probability } => {

@@ -131,7 +131,7 @@ mod tests {
         let mut packets = Vec::new();
         for &is_expendable in kinds {
             let mut queued = rig.full(ms(0));
-            let mut packet = rig.pool.take(queued.packet);
+            let mut packet = rig.pool.remove(queued.packet);
             packet.segment.is_expendable = is_expendable;
             queued.packet = rig.pool.insert(packet);
             packets.push(queued.packet);

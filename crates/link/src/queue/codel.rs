@@ -35,7 +35,7 @@ pub(super) trait Source {
             source: self,
             effects,
         };
-        law.settle(config, now, &mut heads);
+        law.drop_or_mark_head(config, now, &mut heads);
         self.pop()
     }
 }

@@ -303,11 +303,11 @@ mod tests {
     use fadeout_core::Ecn;
 
     fn config() -> RedConfig {
-        with(RedParameters::default())
+        config_with(RedParameters::default())
     }
 
     /// Returns RED on a link of 8 Mbit/s.
-    fn with(parameters: RedParameters) -> RedConfig {
+    fn config_with(parameters: RedParameters) -> RedConfig {
         RedConfig::on(Rate::from_bits_per_sec(8_000_000), parameters)
     }
 
@@ -338,7 +338,7 @@ mod tests {
 
     #[test]
     fn without_gentle_everything_is_dropped_from_the_maximum_threshold_on() {
-        let config = with(RedParameters {
+        let config = config_with(RedParameters {
             is_gentle: false,
             ..RedParameters::default()
         });
@@ -347,7 +347,7 @@ mod tests {
 
     #[test]
     fn the_average_is_exponentially_weighted_over_arrivals() {
-        let mut red = red(with(RedParameters {
+        let mut red = red(config_with(RedParameters {
             weight: 0.01,
             ..RedParameters::default()
         }));
@@ -376,7 +376,7 @@ mod tests {
 
     /// Returns the gaps between drops while the average stays at `average`.
     fn gaps(average: f64, n: u32) -> Vec<u32> {
-        let mut red = red(with(RedParameters {
+        let mut red = red(config_with(RedParameters {
             weight: 0.0,
             ..RedParameters::default()
         }));
@@ -412,7 +412,7 @@ mod tests {
     #[test]
     fn ecn_capable_packets_are_marked_below_the_maximum_threshold_and_dropped_above() {
         for (average, is_marked) in [(14.9, true), (29.9, false)] {
-            let mut red = red(with(RedParameters {
+            let mut red = red(config_with(RedParameters {
                 weight: 0.0,
                 ..RedParameters::default()
             }));
@@ -431,7 +431,7 @@ mod tests {
 
     #[test]
     fn the_adaptive_maximum_probability_follows_the_average_within_its_bounds() {
-        let mut red = red(with(RedParameters {
+        let mut red = red(config_with(RedParameters {
             is_adaptive: true,
             ..RedParameters::default()
         }));
@@ -449,7 +449,7 @@ mod tests {
 
     #[test]
     fn crossed_thresholds_are_an_error() {
-        let config = with(RedParameters {
+        let config = config_with(RedParameters {
             max_threshold: 5.0,
             ..RedParameters::default()
         });

@@ -84,7 +84,7 @@ impl Process {
         streams: Streams,
     ) -> Result<Self, LinkError> {
         check_rates([on, off].into_iter())?;
-        let stream = streams.of("link.on-off");
+        let stream = streams.stream("link.on-off");
         Ok(Process::OnOff(OnOff::new(on, off, schedule, stream)?))
     }
 

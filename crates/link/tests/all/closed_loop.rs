@@ -142,7 +142,7 @@ fn run(rate: Rate, discipline: QueueDiscipline, flows: &[(Kind, u64)]) -> Outcom
         if link.wake_at() <= now {
             link.on_wake(now, &mut pool, &mut out, &mut log);
             for id in out.drain(..) {
-                let packet = pool.take(id);
+                let packet = pool.remove(id);
                 let source = &mut sources[packet.flow.index()];
                 let size = packet.size();
                 if now > WARM_UP {

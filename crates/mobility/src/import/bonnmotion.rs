@@ -80,7 +80,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn at(secs: f64) -> Time {
+    fn time_at_secs(secs: f64) -> Time {
         Time::ZERO + Span::from_secs_f64(secs)
     }
 
@@ -90,12 +90,27 @@ mod tests {
         let mut tracks = bonnmotion(text).expect("a good file");
         assert_eq!(tracks.keys().collect::<Vec<_>>(), ["0", "1"]);
         let node = tracks.get_mut("0").expect("the first node");
-        assert_eq!(node.at(at(5.0)).position, Point::new(50.0, 0.0, 0.0));
-        assert_eq!(node.at(at(12.0)).velocity.length(), 0.0);
-        assert_eq!(node.at(at(20.0)).position, Point::new(100.0, 25.0, 0.0));
-        assert_eq!(node.at(at(99.0)).position, Point::new(100.0, 50.0, 0.0));
+        assert_eq!(
+            node.kinematics_at(time_at_secs(5.0)).position,
+            Point::new(50.0, 0.0, 0.0)
+        );
+        assert_eq!(
+            node.kinematics_at(time_at_secs(12.0)).velocity.length(),
+            0.0
+        );
+        assert_eq!(
+            node.kinematics_at(time_at_secs(20.0)).position,
+            Point::new(100.0, 25.0, 0.0)
+        );
+        assert_eq!(
+            node.kinematics_at(time_at_secs(99.0)).position,
+            Point::new(100.0, 50.0, 0.0)
+        );
         let other = tracks.get_mut("1").expect("the other");
-        assert_eq!(other.at(at(99.0)).position, Point::new(5.0, 5.0, 0.0));
+        assert_eq!(
+            other.kinematics_at(time_at_secs(99.0)).position,
+            Point::new(5.0, 5.0, 0.0)
+        );
     }
 
     #[test]
@@ -103,7 +118,10 @@ mod tests {
         let text = "0 0 0 2 10 10 0 4";
         let mut tracks = bonnmotion(text).expect("a good file");
         let node = tracks.get_mut("0").expect("a node");
-        assert_eq!(node.at(at(5.0)).position, Point::new(5.0, 0.0, 3.0));
+        assert_eq!(
+            node.kinematics_at(time_at_secs(5.0)).position,
+            Point::new(5.0, 0.0, 3.0)
+        );
     }
 
     #[test]

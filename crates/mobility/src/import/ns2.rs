@@ -134,7 +134,7 @@ fn walk(start: Point, commands: &[(f64, Command)]) -> Vec<Leg> {
     for &(seconds, command) in commands {
         let now = Time::ZERO + Span::from_secs_f64(seconds);
         let current = legs.last_mut().expect("there is a first leg");
-        let mut here = current.at(now).position;
+        let mut here = current.kinematics_at(now).position;
         current.until = current.until.min(now);
         match command {
             Command::Set(axis, value) => {
@@ -159,7 +159,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn at(secs: f64) -> Time {
+    fn time_at_secs(secs: f64) -> Time {
         Time::ZERO + Span::from_secs_f64(secs)
     }
 
@@ -172,10 +172,22 @@ mod tests {
                     $node_(0) set X_ 0.0\n$node_(0) set Y_ 0.0\n$node_(0) set Z_ 0.0\n";
         let mut tracks = ns2(text).expect("a good file");
         let track = tracks.get_mut("0").expect("the node");
-        assert_eq!(track.at(at(9.0)).position, Point::new(0.0, 0.0, 0.0));
-        assert_eq!(track.at(at(15.0)).position, Point::new(15.0, 20.0, 0.0));
-        assert_eq!(track.at(at(20.0)).position, Point::new(30.0, 40.0, 0.0));
-        assert_eq!(track.at(at(30.0)).velocity.length(), 0.0);
+        assert_eq!(
+            track.kinematics_at(time_at_secs(9.0)).position,
+            Point::new(0.0, 0.0, 0.0)
+        );
+        assert_eq!(
+            track.kinematics_at(time_at_secs(15.0)).position,
+            Point::new(15.0, 20.0, 0.0)
+        );
+        assert_eq!(
+            track.kinematics_at(time_at_secs(20.0)).position,
+            Point::new(30.0, 40.0, 0.0)
+        );
+        assert_eq!(
+            track.kinematics_at(time_at_secs(30.0)).velocity.length(),
+            0.0
+        );
     }
 
     #[test]
@@ -187,10 +199,10 @@ mod tests {
                     $ns_ at 9 \"$node_(7) set X_ 3\"\n";
         let mut tracks = ns2(text).expect("a good file");
         let track = tracks.get_mut("7").expect("the node");
-        let turned = track.at(at(6.0)).position;
+        let turned = track.kinematics_at(time_at_secs(6.0)).position;
         assert!((turned.x - 50.0).abs() < 1e-9 && (turned.y - 10.0).abs() < 1e-9);
-        assert!((track.at(at(8.5)).position.y - 30.0).abs() < 1e-9);
-        assert_eq!(track.at(at(9.0)).position.x, 3.0);
+        assert!((track.kinematics_at(time_at_secs(8.5)).position.y - 30.0).abs() < 1e-9);
+        assert_eq!(track.kinematics_at(time_at_secs(9.0)).position.x, 3.0);
     }
 
     #[test]

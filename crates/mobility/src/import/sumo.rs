@@ -257,7 +257,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn at(secs: f64) -> Time {
+    fn time_at_secs(secs: f64) -> Time {
         Time::ZERO + Span::from_secs_f64(secs)
     }
 
@@ -275,11 +275,11 @@ mod tests {
         let mut tracks = sumo_fcd(&text).expect("a good file");
         assert_eq!(tracks.keys().collect::<Vec<_>>(), ["a", "p"]);
         let car = tracks.get_mut("a").expect("the car");
-        assert_eq!(car.at(at(0.0)).position.x, 0.0);
-        assert_eq!(car.at(at(1.5)).position.x, 5.0);
-        assert_eq!(car.at(at(1.5)).velocity.x, 10.0);
-        assert_eq!(car.at(at(9.0)).position.x, 10.0);
-        assert_eq!(car.at(at(9.0)).velocity.length(), 0.0);
+        assert_eq!(car.kinematics_at(time_at_secs(0.0)).position.x, 0.0);
+        assert_eq!(car.kinematics_at(time_at_secs(1.5)).position.x, 5.0);
+        assert_eq!(car.kinematics_at(time_at_secs(1.5)).velocity.x, 10.0);
+        assert_eq!(car.kinematics_at(time_at_secs(9.0)).position.x, 10.0);
+        assert_eq!(car.kinematics_at(time_at_secs(9.0)).velocity.length(), 0.0);
     }
 
     #[test]
@@ -290,8 +290,8 @@ mod tests {
         );
         let mut tracks = sumo_fcd(&text).expect("a good file");
         let car = tracks.get_mut("a").expect("the car");
-        assert_eq!(car.at(at(0.9)).position.x, 0.0);
-        assert_eq!(car.at(at(1.0)).position.x, 500.0);
+        assert_eq!(car.kinematics_at(time_at_secs(0.9)).position.x, 0.0);
+        assert_eq!(car.kinematics_at(time_at_secs(1.0)).position.x, 500.0);
     }
 
     #[test]
@@ -337,15 +337,15 @@ mod tests {
             (2.0, true, 10.0),
             (2.5, false, 10.0),
         ] {
-            bus.advance(at(secs));
-            let (pose, found) = bus.at(at(secs));
+            bus.advance(time_at_secs(secs));
+            let (pose, found) = bus.pose_at(time_at_secs(secs));
             assert_eq!((found, pose.front), (is_there, (5.0, y)), "at {secs} s");
             let behind = pose.front.1 - 12.0 * math::sin(pose.heading);
             assert!((behind - (y - 12.0)).abs() < 1e-9);
         }
         // The file has no angle for this car, so its heading is its direction of movement, west.
         let car = vehicles.get("b").expect("the car");
-        assert!((math::cos(car.at(at(2.0)).0.heading) + 1.0).abs() < 1e-12);
+        assert!((math::cos(car.kinematics_at(time_at_secs(2.0)).0.heading) + 1.0).abs() < 1e-12);
     }
 
     #[test]
@@ -360,7 +360,7 @@ mod tests {
                 r#"<timestep time="0"><vehicle id="a" x="0" y="0" angle="{angle}"/></timestep>"#
             ));
             let vehicles = sumo_vehicles(&text).expect("a good file");
-            let (pose, is_there) = vehicles["a"].at(Time::ZERO);
+            let (pose, is_there) = vehicles["a"].pose_at(Time::ZERO);
             assert!(is_there);
             assert!(
                 (math::cos(pose.heading) - x).abs() < 1e-12
@@ -379,8 +379,8 @@ mod tests {
             let _ = sumo_fcd(&text);
             if let Ok(vehicles) = sumo_vehicles(&text) {
                 for (_, mut vehicle) in vehicles {
-                    vehicle.advance(at(1.0));
-                    let _ = vehicle.at(at(1.0));
+                    vehicle.advance(time_at_secs(1.0));
+                    let _ = vehicle.pose_at(time_at_secs(1.0));
                 }
             }
         }

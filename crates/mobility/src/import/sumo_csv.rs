@@ -171,7 +171,10 @@ mod tests {
         let mut tracks = sumo_csv(TABLE).expect("a good table");
         let truck = tracks.get_mut("a").expect("the truck");
         assert_eq!(
-            truck.at(Time::ZERO + Span::from_millis(500)).position.x,
+            truck
+                .kinematics_at(Time::ZERO + Span::from_millis(500))
+                .position
+                .x,
             6.0
         );
     }

@@ -68,7 +68,7 @@ impl TracedVehicle {
     }
 
     /// Returns the vehicle's pose, and true if the vehicle exists at that time.
-    pub fn at(&self, time: Time) -> (Pose, bool) {
+    pub fn pose_at(&self, time: Time) -> (Pose, bool) {
         let step = &self.steps[self.current];
         let is_before = time < step.at;
         let Some(next) = self.steps.get(self.current + 1).filter(|_| !is_before) else {

@@ -299,7 +299,7 @@ impl Drive {
     }
 
     /// Returns the pose of a vehicle at a time within the current step.
-    pub(super) fn at(&self, car: usize, time: Time) -> Pose {
+    pub(super) fn pose_at(&self, car: usize, time: Time) -> Pose {
         let (before, after) = &self.poses[car];
         let share = (seconds(time) - seconds(self.from)) / self.step.as_secs_f64();
         debug_assert!(

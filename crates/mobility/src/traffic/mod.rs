@@ -106,8 +106,8 @@ impl Fleet {
     /// appear and disappear.
     pub fn pose(&self, vehicle: usize, time: Time) -> (Pose, bool) {
         match &self.0 {
-            Source::Driven(drive) => (drive.at(vehicle, time), true),
-            Source::Traced { vehicles, .. } => vehicles[vehicle].0.at(time),
+            Source::Driven(drive) => (drive.pose_at(vehicle, time), true),
+            Source::Traced { vehicles, .. } => vehicles[vehicle].0.pose_at(time),
         }
     }
 
@@ -164,7 +164,7 @@ mod tests {
         Fleet::driven(config(road, population, model), random).expect("a good road")
     }
 
-    fn at(secs: f64) -> Time {
+    fn time_at_secs(secs: f64) -> Time {
         Time::ZERO + Span::from_secs_f64(secs)
     }
 
@@ -177,7 +177,7 @@ mod tests {
         let lanes = [(-10.0, 22.0), (-6.0, 27.0), (-2.0, 38.0), (2.0, -22.0)];
         let mut starts: Vec<Option<f64>> = vec![None; fleet.len()];
         for tick in 0..700 {
-            let time = at(0.137 * f64::from(tick));
+            let time = time_at_secs(0.137 * f64::from(tick));
             fleet.advance(time);
             for (vehicle, start) in starts.iter_mut().enumerate() {
                 let (pose, _) = fleet.pose(vehicle, time);
@@ -201,7 +201,7 @@ mod tests {
             let mut fleet = fleet(road, Population::Number(140), model);
             let mut moved = 0.0;
             for tick in 0..600 {
-                let time = at(0.1 * f64::from(tick));
+                let time = time_at_secs(0.1 * f64::from(tick));
                 fleet.advance(time);
                 let mut fronts: Vec<(i64, f64, f64)> = (0..fleet.len())
                     .map(|vehicle| {
@@ -235,7 +235,7 @@ mod tests {
         let half = town.half_width();
         let mut before: Vec<Pose> = Vec::new();
         for tick in 0..1800 {
-            let time = at(0.1 * f64::from(tick));
+            let time = time_at_secs(0.1 * f64::from(tick));
             fleet.advance(time);
             let poses: Vec<Pose> = (0..fleet.len())
                 .map(|one| fleet.pose(one, time).0)
@@ -268,7 +268,7 @@ mod tests {
         let mut before: Vec<Pose> = Vec::new();
         let (mut far, mut crossed) = (0.0, [0; 2]);
         for tick in 0..3000 {
-            let time = at(0.1 * f64::from(tick));
+            let time = time_at_secs(0.1 * f64::from(tick));
             fleet.advance(time);
             let poses: Vec<Pose> = (0..fleet.len())
                 .map(|one| fleet.pose(one, time).0)
@@ -307,9 +307,9 @@ mod tests {
         let make = || {
             let road = town().road().expect("a road");
             let mut fleet = fleet(road, Population::Number(30), CarFollowing::Krauss);
-            fleet.advance(at(20.0));
+            fleet.advance(time_at_secs(20.0));
             (0..30)
-                .map(|one| fleet.pose(one, at(20.0)).0)
+                .map(|one| fleet.pose(one, time_at_secs(20.0)).0)
                 .collect::<Vec<_>>()
         };
         assert_eq!(make(), make());

@@ -25,7 +25,7 @@ pub(crate) struct PyWindow {
 }
 
 impl PyWindow {
-    pub(crate) fn of(window: &Window, now: Time) -> PyWindow {
+    pub(crate) fn from_window(window: &Window, now: Time) -> PyWindow {
         let mut shown = PyWindow::default();
         shown.show(window, now, None);
         shown

@@ -301,7 +301,7 @@ impl Service {
         let ue = stack.ues.get(config.ue.index()).map(UeRrc::config);
         check_bearer(index, &config, (ue, stack.ues.len()))?;
         let rrc = &mut stack.ues[config.ue.index()];
-        let form = Form::of(&config.rlc);
+        let form = Form::from_config(&config.rlc);
         let has_form = |id: &&DrbId| format_of(&stack.bearers[id.index()]).rlc == form;
         let nth = rrc.bearers().iter().filter(has_form).count();
         let nth = nth.min(u8::MAX.into()) as u8;

@@ -362,7 +362,7 @@ impl RadioAccess {
                 self.on_end_marker(bearer, env);
             }
             Backhaul::Message { ue } => {
-                let number = env.pool.take(packet).segment.seq;
+                let number = env.pool.remove(packet).segment.seq;
                 self.with_managed(ue, |managed| {
                     if !Scg(managed).on_wired(number, env)
                         && !Attaching(managed).on_wired(number, env)
@@ -528,7 +528,7 @@ impl RadioAccess {
     pub(super) fn on_signalling(&mut self, env: &mut Env<'_, impl Probe>) {
         let mut arrived = std::mem::take(&mut self.service.stack.storage.signalled);
         for (bearer, direction, packet) in arrived.drain(..) {
-            let number = env.pool.take(packet).segment.seq;
+            let number = env.pool.remove(packet).segment.seq;
             let ue = self.service.stack.bearers[bearer.index()].config().ue;
             if is_report(number) {
                 self.on_report(number, env);

@@ -164,7 +164,7 @@ impl RadioAccess {
         out: &mut Vec<PacketId>,
         probe: &mut P,
     ) {
-        while let Some(event) = self.service.stack.events.take(now) {
+        while let Some(event) = self.service.stack.events.next_event(now) {
             let now = self.service.stack.events.now();
             let env = &mut Env {
                 now,

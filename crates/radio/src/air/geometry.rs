@@ -84,7 +84,7 @@ pub fn geometry<M: Motion>(
             found.push(None);
             continue;
         }
-        let own = motion.at(described.node, Time::ZERO);
+        let own = motion.kinematics_at(described.node, Time::ZERO);
         let placement = Placement {
             node: described.node,
             ue: own,

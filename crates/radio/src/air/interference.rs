@@ -419,7 +419,7 @@ mod tests {
     struct Places;
 
     impl Motion for Places {
-        fn at(&mut self, node: NodeId, _time: Time) -> Kinematics {
+        fn kinematics_at(&mut self, node: NodeId, _time: Time) -> Kinematics {
             Kinematics::at_rest(Point::new(PLACES[2 + node.index()], 0.0, 0.0))
         }
     }

@@ -374,7 +374,7 @@ impl Air {
         if self.ues[ue.index()].has_recorded_sinr {
             for id in (0..self.cells.len() as u32).map(CellId) {
                 if let Some((downlink, _)) = self.recorded_sinr(ue, id) {
-                    report(id, downlink.at(now));
+                    report(id, downlink.value_at(now));
                 }
             }
             return;
@@ -480,7 +480,7 @@ impl Air {
         match &leg.signal {
             SinrSource::Given(sinr) => sinr.downlink.0 - split_db(scheme.layers),
             SinrSource::Recorded(downlink, _) => {
-                downlink.at(leg.start_of(&self.cells, slot)) - split_db(scheme.layers)
+                downlink.value_at(leg.start_of(&self.cells, slot)) - split_db(scheme.layers)
             }
             SinrSource::Paths(serving, carrier) => {
                 let mean =
@@ -503,7 +503,7 @@ impl Air {
                 });
             }
             SinrSource::Recorded(downlink, _) => {
-                let sinr_db = downlink.at(leg.start_of(&self.cells, slot));
+                let sinr_db = downlink.value_at(leg.start_of(&self.cells, slot));
                 return resources
                     .report(|adaptation, layers| adaptation.quality(sinr_db - split_db(layers)));
             }

@@ -137,7 +137,7 @@ impl RadioPath {
         }
         self.stay = placement.stay;
         if let Some(recorded) = &channel.recorded {
-            channel.gain_db = recorded.series.at(at);
+            channel.gain_db = recorded.series.value_at(at);
             *gain = from_db(channel.gain_db);
             if !recorded.has_fading {
                 return;

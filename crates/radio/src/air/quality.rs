@@ -54,7 +54,9 @@ impl Air {
         let leg = &self.legs[id.index()];
         match &leg.signal {
             SinrSource::Given(sinr) => [sinr.downlink.0, sinr.uplink.0],
-            SinrSource::Recorded(downlink, uplink) => [downlink.at(now), uplink.at(now)],
+            SinrSource::Recorded(downlink, uplink) => {
+                [downlink.value_at(now), uplink.value_at(now)]
+            }
             SinrSource::Paths(serving, _) => {
                 let cell = &self.cells[leg.cell.index()];
                 let slot = cell.frame.slot_at(now);
@@ -72,7 +74,7 @@ impl Air {
         let leg = &self.legs[leg.index()];
         match &leg.signal {
             SinrSource::Given(sinr) => from_db(sinr.downlink.0),
-            SinrSource::Recorded(downlink, _) => from_db(downlink.at(now)),
+            SinrSource::Recorded(downlink, _) => from_db(downlink.value_at(now)),
             SinrSource::Paths(serving, carrier) => {
                 let cell = &self.cells[leg.cell.index()];
                 let slot = cell.frame.slot_at(now);

@@ -20,7 +20,7 @@ struct MovingUe {
 }
 
 impl Motion for MovingUe {
-    fn at(&mut self, _node: NodeId, time: Time) -> Kinematics {
+    fn kinematics_at(&mut self, _node: NodeId, time: Time) -> Kinematics {
         let last = self.asked.last().copied().unwrap_or_default();
         assert!(time >= last, "motion does not go back");
         self.asked.push(time);
@@ -416,7 +416,7 @@ struct RestingUe {
 }
 
 impl Motion for RestingUe {
-    fn at(&mut self, _node: NodeId, time: Time) -> Kinematics {
+    fn kinematics_at(&mut self, _node: NodeId, time: Time) -> Kinematics {
         let (x, speed) = match time.as_secs_f64() {
             t if t < 1.0 => (300.0, 0.0),
             t if t < 2.0 => (300.0 + 40.0 * (t - 1.0), 40.0),

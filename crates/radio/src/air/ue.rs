@@ -95,7 +95,7 @@ impl AirUe {
     /// Returns the position of the UE at `at`, which may be earlier than a previous query. The
     /// motion must allow queries about `at` in any order.
     pub(super) fn place_earlier<M: Motion>(&self, at: Time, motion: &mut M) -> Placement {
-        let ue = motion.at(self.config.node, at);
+        let ue = motion.kinematics_at(self.config.node, at);
         // No position has this number, so no stored gain is reused.
         self.placement(ue, u64::MAX)
     }
@@ -121,7 +121,7 @@ impl AirUe {
                 }
             }
             (_, last_query) => {
-                let place = motion.at(self.config.node, at);
+                let place = motion.kinematics_at(self.config.node, at);
                 self.stay += u64::from(
                     last_query.is_none_or(|last_query| last_query.position != place.position),
                 );

@@ -112,7 +112,7 @@ impl Air {
         match &leg.signal {
             SinrSource::Given(sinr) => sinr.uplink.0 - split_db(scheme.layers),
             SinrSource::Recorded(_, uplink) => {
-                uplink.at(leg.start_of(&self.cells, slot)) - split_db(scheme.layers)
+                uplink.value_at(leg.start_of(&self.cells, slot)) - split_db(scheme.layers)
             }
             &SinrSource::Paths(serving, _) => {
                 let cell = &self.cells[leg.cell.index()];
@@ -137,7 +137,7 @@ impl Air {
             }
             SinrSource::Recorded(_, uplink) => {
                 measurement.is_given = true;
-                measurement.sinr_db = uplink.at(leg.start_of(&self.cells, slot));
+                measurement.sinr_db = uplink.value_at(leg.start_of(&self.cells, slot));
             }
             &SinrSource::Paths(serving, _) => {
                 let cell = &self.cells[leg.cell.index()];

@@ -373,7 +373,7 @@ impl Loss {
         pool: &mut PacketPool,
         probe: &mut impl Probe,
     ) {
-        let packet = pool.take(packet);
+        let packet = pool.remove(packet);
         if self.is_signalling {
             return;
         }

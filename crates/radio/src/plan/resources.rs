@@ -367,7 +367,9 @@ impl Resources {
             return 0.0;
         };
         let share = f64::from(occupied.symbols) / f64::from(self.slot_symbols);
-        self.elements.of(&lte_allocation(occupied, layers, tti)) * share
+        self.elements
+            .count_in(&lte_allocation(occupied, layers, tti))
+            * share
     }
 }
 

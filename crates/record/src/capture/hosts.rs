@@ -21,7 +21,7 @@ impl Hosts {
         let identities = (0..).zip(endpoints);
         Hosts {
             identities: identities
-                .map(|(id, endpoint)| Identity::of(EndpointId(id), endpoint))
+                .map(|(id, endpoint)| Identity::from_endpoint(EndpointId(id), endpoint))
                 .collect(),
             offered_scale: vec![None; endpoints.len()],
             endpoints: endpoints.to_vec(),

@@ -26,7 +26,7 @@ pub(super) struct Identity {
 
 impl Identity {
     /// Returns the identity of endpoint `id`. `None` if the endpoint is not a subflow.
-    pub(super) fn of(id: EndpointId, endpoint: &EndpointInfo) -> Option<Identity> {
+    pub(super) fn from_endpoint(id: EndpointId, endpoint: &EndpointInfo) -> Option<Identity> {
         let subflow = endpoint.subflow?;
         let key = scrambled(0x6d70_7463_7000_0000 | u64::from(subflow.first.0)).to_be_bytes();
         let digest = Sha256::digest(key);

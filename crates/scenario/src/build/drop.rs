@@ -303,7 +303,7 @@ impl<'a> Reading<'a, '_, '_, '_> {
         Some(Some(Indoor {
             share: share("share")?,
             floors: (*fewest, *most),
-            penetration: Penetration::of(indoor.item("penetration")?, self.builder)?,
+            penetration: Penetration::from_item(indoor.item("penetration")?, self.builder)?,
             high_loss_share: share("high-loss-share")?,
         }))
     }

@@ -7,7 +7,7 @@ impl Builder<'_, '_> {
     /// Builds the handover called `name`. `None` after a mistake.
     pub(super) fn handover(&mut self, name: &str, fields: &Fields) -> Option<Handover> {
         let mut ways = self.ways();
-        let own = Sides::of(fields, &mut ways).and_then(|sides| {
+        let own = Sides::read(fields, &mut ways).and_then(|sides| {
             let forwarding = match fields.item("forwarding-route") {
                 None => None,
                 Some(item) => Some(sides.forwarding(item, &mut ways)?),
@@ -40,7 +40,7 @@ struct Sides {
 }
 
 impl Sides {
-    fn of(fields: &Fields, ways: &mut Ways<'_>) -> Option<Sides> {
+    fn read(fields: &Fields, ways: &mut Ways<'_>) -> Option<Sides> {
         let (source, target) = (fields.item("from")?, fields.item("to")?);
         let mut medium = |item: &Item| match &item.content {
             Content::Text(name) => ways.medium(item, name),

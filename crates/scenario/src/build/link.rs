@@ -10,7 +10,7 @@ impl Builder<'_, '_> {
         let forward = LinkDirection::read(fields, delay.clone().map(|delay| (delay,)), self);
         let reverse = fields.fields("reverse").and_then(|reverse| {
             let own = match reverse.item("delay") {
-                Some(item) => DelayModel::of(item, self),
+                Some(item) => DelayModel::from_item(item, self),
                 None => delay,
             };
             LinkDirection::read(reverse, own.map(|delay| (delay,)), self)

@@ -4,7 +4,7 @@ use fadeout_core::Lattice;
 use fadeout_core::random::Stream;
 
 /// Returns a position on the grid: `i` steps to the east and `j` steps at 60 degrees from it.
-fn at(i: i32, j: i32, distance_m: f64) -> (f64, f64) {
+fn grid_position(i: i32, j: i32, distance_m: f64) -> (f64, f64) {
     let (i, j) = (f64::from(i), f64::from(j));
     let height = 3_f64.sqrt() / 2.0;
     (distance_m * (i + 0.5 * j), distance_m * height * j)
@@ -13,12 +13,12 @@ fn at(i: i32, j: i32, distance_m: f64) -> (f64, f64) {
 /// Returns the positions of a site and of `rings` rings around it, counter-clockwise from the east.
 pub(super) fn sites(rings: u32, distance_m: f64) -> Vec<(f64, f64)> {
     const WAYS: [(i32, i32); 6] = [(-1, 1), (-1, 0), (0, -1), (1, -1), (1, 0), (0, 1)];
-    let mut places = vec![at(0, 0, distance_m)];
+    let mut places = vec![grid_position(0, 0, distance_m)];
     for ring in 1..=rings as i32 {
         let (mut i, mut j) = (ring, 0);
         for (east, up) in WAYS {
             for _ in 0..ring {
-                places.push(at(i, j, distance_m));
+                places.push(grid_position(i, j, distance_m));
                 (i, j) = (i + east, j + up);
             }
         }
@@ -30,7 +30,12 @@ pub(super) fn sites(rings: u32, distance_m: f64) -> Vec<(f64, f64)> {
 /// gaps. `None` for a single site.
 pub(super) fn lattice(rings: u32, distance_m: f64) -> Option<Lattice> {
     let (i, j) = (rings as i32 + 1, rings as i32);
-    let shift = || Lattice::new(at(i, j, distance_m), at(-j, i + j, distance_m));
+    let shift = || {
+        Lattice::new(
+            grid_position(i, j, distance_m),
+            grid_position(-j, i + j, distance_m),
+        )
+    };
     (rings > 0).then(shift).flatten()
 }
 

@@ -29,7 +29,7 @@ pub(crate) struct Case {
 }
 
 impl Case {
-    pub(super) const fn of(row: &str) -> Case {
+    pub(super) const fn from_row(row: &str) -> Case {
         Case {
             height: cell(CASES, row, 2),
             carrier: cell(CASES, row, 3),
@@ -182,7 +182,7 @@ macro_rules! hexagonal {
             ]));
 
             fn from_settings(settings: &Settings<'_>, (): ()) -> Self {
-                $name(Hexagonal { grid: Grid::read(settings), case: Case::of($row) })
+                $name(Hexagonal { grid: Grid::read(settings), case: Case::from_row($row) })
             }
         }
 
@@ -244,7 +244,7 @@ const TRIES: u32 = 10_000;
 
 impl Layout for Hetnet {
     fn plan(&self, seed: u64, name: &str) -> Plan {
-        let mut plan = self.grid.plan(Case::of("hetnet"));
+        let mut plan = self.grid.plan(Case::from_row("hetnet"));
         let radius_m = plan.cell_radius_m;
         let mut picos: Vec<(f64, f64)> = Vec::new();
         for (number, site) in plan.sites.iter().enumerate() {
@@ -269,7 +269,7 @@ impl Layout for Hetnet {
         plan.sites.extend(picos.into_iter().map(|place| Site {
             place,
             sectors: vec![None],
-            case: Case::of("pico"),
+            case: Case::from_row("pico"),
             prefix: "pico-",
         }));
         plan
@@ -330,7 +330,7 @@ impl Layout for IndoorHotspot {
                 20.0 * f64::from(number / 6) - 10.0,
             ),
             sectors: sectors(self.sectors, self.azimuth),
-            case: Case::of("inh"),
+            case: Case::from_row("inh"),
             prefix: "",
         };
         Plan {
@@ -387,7 +387,7 @@ impl Layout for Manhattan {
             .map(|(column, row)| Site {
                 place: (along(column, columns), along(row, rows)),
                 sectors: vec![None],
-                case: Case::of("manhattan"),
+                case: Case::from_row("manhattan"),
                 prefix: "",
             });
         let mut buildings = Vec::new();

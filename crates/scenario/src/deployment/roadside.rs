@@ -43,7 +43,7 @@ impl Layout for Roadside {
             let along = (f64::from(number) + 0.5 - 0.5 * f64::from(count)) * self.spacing;
             let is_opposite = self.alternating && number % 2 == 1;
             let side = if is_opposite { -1.0 } else { 1.0 };
-            unit((along, side * self.offset), Case::of("roadside"))
+            unit((along, side * self.offset), Case::from_row("roadside"))
         };
         let (half, aside) = (0.5 * self.length, self.offset.abs().max(1.0));
         Plan {
@@ -125,7 +125,7 @@ impl Layout for Quarter {
                 (self.radius * cos, self.radius * sin)
             }
         };
-        let case = Case::of("obstacle-square");
+        let case = Case::from_row("obstacle-square");
         let sites = (0..self.units).map(|number| unit(place(number), case));
         let sites: Vec<Site> = sites.collect();
         let mut random = Stream::new(seed, "deployment.obstacles", stream_of(name));

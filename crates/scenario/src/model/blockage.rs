@@ -151,12 +151,12 @@ pub enum HoldLimit {
 }
 
 impl KeyValue for HoldLimit {
-    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+    fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         match item.content {
             Content::Quantity(Dimension::Packets, packets) => {
                 Some(HoldLimit::Packets(packets as u64))
             }
-            _ => Bytes::of(item, builder).map(HoldLimit::Bytes),
+            _ => Bytes::from_item(item, builder).map(HoldLimit::Bytes),
         }
     }
     fn written(&self, shape: &Shape) -> Option<Value> {
@@ -222,9 +222,12 @@ pub struct Distances {
 }
 
 impl KeyValue for Distances {
-    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+    fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let (near, far) = item.pair().unwrap_or((item, item));
-        let (near, far) = (Meters::of(near, builder)?, Meters::of(far, builder)?);
+        let (near, far) = (
+            Meters::from_item(near, builder)?,
+            Meters::from_item(far, builder)?,
+        );
         if near > far {
             let message = "the nearest distance is beyond the farthest";
             builder.mistake(item.place, message, "[nearest, farthest]");

@@ -106,13 +106,13 @@ impl ExecutionCondition {
 }
 
 impl KeyValue for Vec<ExecutionCondition> {
-    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+    fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let Content::List(items) = &item.content else {
             return None;
         };
         let all = items
             .iter()
-            .map(|item| ExecutionCondition::of(item, builder));
+            .map(|item| ExecutionCondition::from_item(item, builder));
         // All items are read first, so that each of their mistakes is reported.
         let all: Vec<_> = all.collect();
         all.into_iter().collect()

@@ -21,7 +21,7 @@ pub struct File {
 }
 
 impl KeyValue for File {
-    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+    fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let Content::File(path, expected) = &item.content else {
             return None;
         };

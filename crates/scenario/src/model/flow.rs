@@ -99,7 +99,7 @@ table! {
 nested!(Arrivals);
 
 impl KeyValue for DistributionKind {
-    fn of(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
+    fn from_item(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
         match item.content {
             Content::Word(word) => DistributionKind::from_name(word),
             _ => None,

@@ -352,7 +352,7 @@ impl QueueLimit {
 }
 
 impl KeyValue for QueueLimit {
-    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+    fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         match item.content {
             Content::Quantity(Dimension::Packets, packets) => {
                 Some(QueueLimit::Packets(packets as u64))
@@ -360,7 +360,7 @@ impl KeyValue for QueueLimit {
             Content::Quantity(Dimension::Size, bytes) => {
                 Some(QueueLimit::Bytes(Bytes(bytes as u64)))
             }
-            _ => Span::of(item, builder).map(QueueLimit::Time),
+            _ => Span::from_item(item, builder).map(QueueLimit::Time),
         }
     }
     fn written(&self, shape: &Shape) -> Option<Value> {
@@ -431,13 +431,13 @@ pub enum LostArrivals {
 }
 
 impl KeyValue for LostArrivals {
-    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+    fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let Content::List(items) = &item.content else {
-            return File::of(item, builder).map(LostArrivals::OfFile);
+            return File::from_item(item, builder).map(LostArrivals::OfFile);
         };
         let mut ordinals: Vec<u64> = Vec::with_capacity(items.len());
         for item in items {
-            let ordinal = u64::of(item, builder)?;
+            let ordinal = u64::from_item(item, builder)?;
             if let Some(before) = ordinals.last().filter(|before| ordinal <= **before) {
                 let message = format!("{ordinal} comes after {before}");
                 builder.mistake(item.place, message, "ordinals that increase");

@@ -550,11 +550,13 @@ words! {
 }
 
 impl KeyValue for Vec<MeasurementEvent> {
-    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+    fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let Content::List(items) = &item.content else {
             return None;
         };
-        let events = items.iter().map(|item| MeasurementEvent::of(item, builder));
+        let events = items
+            .iter()
+            .map(|item| MeasurementEvent::from_item(item, builder));
         // All items are read first, so that each of their mistakes is reported.
         let events: Vec<_> = events.collect();
         events.into_iter().collect()

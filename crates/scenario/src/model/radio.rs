@@ -406,13 +406,13 @@ impl Penetration {
 }
 
 impl KeyValue for Penetration {
-    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+    fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         match item.content {
             Content::Word(word) => {
                 let mut words = Penetration::WORDS.into_iter();
                 words.find_map(|(known, one)| (known == word).then_some(one))
             }
-            _ => Decibel::of(item, builder).map(Penetration::Loss),
+            _ => Decibel::from_item(item, builder).map(Penetration::Loss),
         }
     }
     fn written(&self, shape: &Shape) -> Option<Value> {

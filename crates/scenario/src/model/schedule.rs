@@ -58,17 +58,17 @@ pub enum Phase {
 }
 
 impl KeyValue for Phase {
-    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+    fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         match item.content {
             Content::Word(_) => Some(Phase::Random),
-            _ => Span::of(item, builder).map(Phase::Fixed),
+            _ => Span::from_item(item, builder).map(Phase::Fixed),
         }
     }
     /// Reads the schedule. If its key is absent, the default is computed from the other keys of the
     /// table.
     fn read(fields: &Fields, name: &str, builder: &mut Builder<'_, '_>) -> Option<Self> {
         if let Some(item) = fields.item(name) {
-            return Self::of(item, builder);
+            return Self::from_item(item, builder);
         }
         let (period, duration) = (fields.span("period")?, fields.span("duration")?);
         Some(Phase::Fixed(period.saturating_sub(duration)))

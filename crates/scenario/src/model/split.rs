@@ -80,20 +80,20 @@ table! {
 }
 
 impl KeyValue for Vec<DuplicationChange> {
-    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+    fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let Content::List(items) = &item.content else {
             return None;
         };
         let all = items
             .iter()
-            .map(|item| DuplicationChange::of(item, builder));
+            .map(|item| DuplicationChange::from_item(item, builder));
         // All items are read first, so that each of their mistakes is reported.
         let all: Vec<_> = all.collect();
         all.into_iter().collect()
     }
     fn read(fields: &Fields, name: &str, builder: &mut Builder<'_, '_>) -> Option<Self> {
         match fields.item(name) {
-            Some(item) => Self::of(item, builder),
+            Some(item) => Self::from_item(item, builder),
             None => Some(Vec::new()),
         }
     }

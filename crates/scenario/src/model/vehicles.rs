@@ -289,11 +289,13 @@ table! {
 nested!(VehicleType);
 
 impl KeyValue for Vec<VehicleType> {
-    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+    fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let Content::List(items) = &item.content else {
             return None;
         };
-        let types = items.iter().map(|item| VehicleType::of(item, builder));
+        let types = items
+            .iter()
+            .map(|item| VehicleType::from_item(item, builder));
         // All items are read first, so that each of their mistakes is reported.
         let types: Vec<_> = types.collect();
         types.into_iter().collect()

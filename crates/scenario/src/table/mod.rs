@@ -238,14 +238,14 @@ macro_rules! variants {
         }
 
         impl $crate::table::KeyValue for $name {
-            fn of(
+            fn from_item(
                 item: &$crate::read::Item,
                 builder: &mut $crate::build::Builder<'_, '_>,
             ) -> Option<Self> {
                 let $crate::read::Content::Fields(fields) = &item.content else {
                     $(
                         $( if let Some(value) =
-                            <$alone_type as $crate::table::KeyValue>::of(item, builder)
+                            <$alone_type as $crate::table::KeyValue>::from_item(item, builder)
                         {
                             return Some($name::$alone(value));
                         } )?
@@ -343,7 +343,7 @@ macro_rules! words {
         }
 
         impl $crate::table::KeyValue for $name {
-            fn of(
+            fn from_item(
                 item: &$crate::read::Item,
                 _: &mut $crate::build::Builder<'_, '_>,
             ) -> Option<Self> {
@@ -364,12 +364,12 @@ pub(crate) use {documented, key_of, table, variants, words};
 /// Type of a field that can be read from a checked value and written to a table.
 pub(crate) trait KeyValue: Sized {
     /// Returns the value of an item. `None` if the item is wrong or has another type.
-    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self>;
+    fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self>;
 
     /// Returns the value of a key, which may be absent. `None` if the value is wrong, or if it is
     /// required and missing.
     fn read(fields: &Fields, name: &str, builder: &mut Builder<'_, '_>) -> Option<Self> {
-        Self::of(fields.item(name)?, builder)
+        Self::from_item(fields.item(name)?, builder)
     }
 
     /// Returns the value in the notation of a file. `None` for an absent value.
@@ -405,7 +405,7 @@ pub(crate) fn put(table: &mut Map<String, Value>, keys: &[Key], name: &str, valu
 macro_rules! nested {
     ($($name:ty),* $(,)?) => {$(
         impl $crate::table::KeyValue for $name {
-            fn of(
+            fn from_item(
                 item: &$crate::read::Item,
                 builder: &mut $crate::build::Builder<'_, '_>,
             ) -> Option<Self> {

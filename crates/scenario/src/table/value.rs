@@ -11,11 +11,15 @@ use fadeout_core::{Bytes, Dbm, Decibel, Hertz, Meters, Rate, Sampling, Span, Tim
 use serde_json::{Value, json};
 
 impl<T: KeyValue> KeyValue for Option<T> {
-    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
-        Some(T::of(item, builder))
+    fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        Some(T::from_item(item, builder))
     }
     fn read(fields: &Fields, name: &str, builder: &mut Builder<'_, '_>) -> Option<Self> {
-        Some(fields.item(name).and_then(|item| T::of(item, builder)))
+        Some(
+            fields
+                .item(name)
+                .and_then(|item| T::from_item(item, builder)),
+        )
     }
     fn written(&self, shape: &Shape) -> Option<Value> {
         self.as_ref()?.written(shape)
@@ -23,7 +27,7 @@ impl<T: KeyValue> KeyValue for Option<T> {
 }
 
 impl KeyValue for crate::model::Named {
-    fn of(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
+    fn from_item(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
         match &item.content {
             Content::Named(named) => Some(named.clone()),
             _ => None,
@@ -38,7 +42,7 @@ impl KeyValue for crate::model::Named {
 }
 
 impl KeyValue for Parameters {
-    fn of(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
+    fn from_item(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
         match &item.content {
             Content::Parameters(given) => Some(given.clone()),
             _ => None,
@@ -46,7 +50,7 @@ impl KeyValue for Parameters {
     }
     fn read(fields: &Fields, name: &str, builder: &mut Builder<'_, '_>) -> Option<Self> {
         match fields.item(name) {
-            Some(item) => Self::of(item, builder),
+            Some(item) => Self::from_item(item, builder),
             None => Some(Parameters::default()),
         }
     }
@@ -57,13 +61,13 @@ impl KeyValue for Parameters {
 
 /// List of values with their start times, or list of times with their ends.
 impl<T: KeyValue> KeyValue for Vec<(Time, T)> {
-    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+    fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let Content::List(items) = &item.content else {
             return None;
         };
         let pairs = items.iter().map(|item| {
             let (at, value) = item.pair()?;
-            Some((Time::of(at, builder)?, T::of(value, builder)?))
+            Some((Time::from_item(at, builder)?, T::from_item(value, builder)?))
         });
         pairs.collect()
     }
@@ -77,15 +81,18 @@ impl<T: KeyValue> KeyValue for Vec<(Time, T)> {
 
 /// List of times. The key is optional.
 impl KeyValue for Vec<Time> {
-    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+    fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let Content::List(items) = &item.content else {
             return None;
         };
-        items.iter().map(|item| Time::of(item, builder)).collect()
+        items
+            .iter()
+            .map(|item| Time::from_item(item, builder))
+            .collect()
     }
     fn read(fields: &Fields, name: &str, builder: &mut Builder<'_, '_>) -> Option<Self> {
         match fields.item(name) {
-            Some(item) => Self::of(item, builder),
+            Some(item) => Self::from_item(item, builder),
             None => Some(Vec::new()),
         }
     }
@@ -97,15 +104,18 @@ impl KeyValue for Vec<Time> {
 
 /// List of numbers. The key is optional.
 impl KeyValue for Vec<f64> {
-    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+    fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let Content::List(items) = &item.content else {
             return None;
         };
-        items.iter().map(|item| f64::of(item, builder)).collect()
+        items
+            .iter()
+            .map(|item| f64::from_item(item, builder))
+            .collect()
     }
     fn read(fields: &Fields, name: &str, builder: &mut Builder<'_, '_>) -> Option<Self> {
         match fields.item(name) {
-            Some(item) => Self::of(item, builder),
+            Some(item) => Self::from_item(item, builder),
             None => Some(Vec::new()),
         }
     }
@@ -120,9 +130,12 @@ impl KeyValue for Vec<f64> {
 
 /// List of exactly two items.
 impl<A: KeyValue, B: KeyValue> KeyValue for (A, B) {
-    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+    fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let (first, second) = item.pair()?;
-        Some((A::of(first, builder)?, B::of(second, builder)?))
+        Some((
+            A::from_item(first, builder)?,
+            B::from_item(second, builder)?,
+        ))
     }
     fn written(&self, shape: &Shape) -> Option<Value> {
         match shape {
@@ -135,11 +148,11 @@ impl<A: KeyValue, B: KeyValue> KeyValue for (A, B) {
 }
 
 impl KeyValue for Sampling {
-    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+    fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         match item.content {
             Content::Bool(_) => Some(Sampling::Off),
             Content::Word(_) => Some(Sampling::All),
-            _ => Span::of(item, builder).map(Sampling::Every),
+            _ => Span::from_item(item, builder).map(Sampling::Every),
         }
     }
     fn written(&self, shape: &Shape) -> Option<Value> {
@@ -159,7 +172,7 @@ impl KeyValue for Sampling {
 macro_rules! agreed {
     ($($name:ident),+ $(,)?) => {$(
         impl KeyValue for fadeout_core::agreed::$name {
-            fn of(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
+            fn from_item(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
                 match item.content {
                     Content::Word(word) => Self::from_name(word),
                     _ => None,
@@ -185,16 +198,16 @@ agreed!(
 
 /// List of names. The key is optional.
 impl KeyValue for Vec<String> {
-    fn of(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
+    fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let Content::List(items) = &item.content else {
             return None;
         };
-        let names = items.iter().map(|item| String::of(item, builder));
+        let names = items.iter().map(|item| String::from_item(item, builder));
         names.collect()
     }
     fn read(fields: &Fields, name: &str, builder: &mut Builder<'_, '_>) -> Option<Self> {
         match fields.item(name) {
-            Some(item) => Self::of(item, builder),
+            Some(item) => Self::from_item(item, builder),
             None => Some(Vec::new()),
         }
     }
@@ -204,7 +217,7 @@ impl KeyValue for Vec<String> {
 }
 
 impl KeyValue for String {
-    fn of(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
+    fn from_item(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
         match &item.content {
             Content::Text(text) => Some(text.clone()),
             _ => None,
@@ -216,7 +229,7 @@ impl KeyValue for String {
 }
 
 impl KeyValue for bool {
-    fn of(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
+    fn from_item(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
         match &item.content {
             Content::Bool(flag) => Some(*flag),
             _ => None,
@@ -228,7 +241,7 @@ impl KeyValue for bool {
 }
 
 impl KeyValue for f64 {
-    fn of(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
+    fn from_item(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
         match &item.content {
             Content::Number(number) | Content::Quantity(_, number) => Some(*number),
             _ => None,
@@ -245,7 +258,7 @@ impl KeyValue for f64 {
 macro_rules! integers {
     ($($type:ty),*) => {$(
         impl KeyValue for $type {
-            fn of(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
+            fn from_item(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
                 match &item.content {
                     Content::Integer(number) => <$type>::try_from(*number).ok(),
                     _ => None,
@@ -264,7 +277,7 @@ integers!(u8, u32, u64);
 macro_rules! quantities {
     ($($type:ty, $dimension:ident: |$base:ident| $make:expr, |$value:ident| $back:expr;)*) => {$(
         impl KeyValue for $type {
-            fn of(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
+            fn from_item(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
                 match item.content {
                     Content::Quantity(Dimension::$dimension, $base) => Some($make),
                     _ => None,
@@ -290,7 +303,7 @@ quantities! {
 }
 
 impl KeyValue for Rate {
-    fn of(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
+    fn from_item(item: &Item, _: &mut Builder<'_, '_>) -> Option<Self> {
         match item.content {
             Content::Word("unlimited") => Some(Rate::UNLIMITED),
             Content::Quantity(Dimension::Rate, bits) => Some(Rate::from_bits_per_sec(bits as u64)),

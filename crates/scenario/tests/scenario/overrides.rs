@@ -11,7 +11,7 @@ fn text() -> String {
 }
 
 #[track_caller]
-fn with(overrides: &[&str]) -> Scenario {
+fn read_with(overrides: &[&str]) -> Scenario {
     read(&text(), overrides).unwrap_or_else(|errors| panic!("{errors}"))
 }
 
@@ -38,20 +38,20 @@ fn controls(scenario: &Scenario) -> Vec<&str> {
 
 #[test]
 fn a_key_without_a_name_is_set_on_every_flow() {
-    assert_eq!(controls(&with(&[])), ["cubic", "none"]);
+    assert_eq!(controls(&read_with(&[])), ["cubic", "none"]);
     assert_eq!(
-        controls(&with(&["flow.congestion-control=newreno"])),
+        controls(&read_with(&["flow.congestion-control=newreno"])),
         ["newreno", "newreno"]
     );
     assert_eq!(
-        controls(&with(&["flow.other.congestion-control=newreno"])),
+        controls(&read_with(&["flow.other.congestion-control=newreno"])),
         ["cubic", "newreno"]
     );
 }
 
 #[test]
 fn the_last_override_wins() {
-    let scenario = with(&[
+    let scenario = read_with(&[
         "seed=2",
         "flow.congestion-control=newreno",
         "seed = 3",
@@ -63,7 +63,7 @@ fn the_last_override_wins() {
 
 #[test]
 fn a_value_that_is_no_toml_is_a_string() {
-    let scenario = with(&["duration=5 s", "title=a = b", "link.radio.delay=\"2 ms\""]);
+    let scenario = read_with(&["duration=5 s", "title=a = b", "link.radio.delay=\"2 ms\""]);
     assert_eq!(
         (scenario.duration, scenario.title.as_str()),
         (Span::from_secs(5), "a = b")
@@ -76,7 +76,7 @@ fn a_value_that_is_no_toml_is_a_string() {
 
 #[test]
 fn tables_on_the_way_appear() {
-    let scenario = with(&[
+    let scenario = read_with(&[
         "link.radio.queue.limit=7 packets",
         "link.reverse.loss.probability=0.5",
     ]);
@@ -88,12 +88,12 @@ fn tables_on_the_way_appear() {
         scenario.links[0].reverse.loss,
         Some(Loss::Independent { probability: 0.5 })
     );
-    assert!(!with(&["probe.drops=false"]).probe.drops);
+    assert!(!read_with(&["probe.drops=false"]).probe.drops);
 }
 
 #[test]
 fn a_parameter_joins_a_plain_name() {
-    let scenario = with(&["flow.bulk.congestion-control.beta=0.5"]);
+    let scenario = read_with(&["flow.bulk.congestion-control.beta=0.5"]);
     let control = scenario.flows[0]
         .congestion_control
         .as_ref()
@@ -109,7 +109,7 @@ fn a_parameter_joins_a_plain_name() {
 
 #[test]
 fn a_key_of_another_sort_of_table_replaces_the_old_sort() {
-    let scenario = with(&[
+    let scenario = read_with(&[
         "link.radio.loss={ gilbert-elliott = { to-bad = 0.1, to-good = 0.1 } }",
         "link.radio.loss.probability=0.25",
         "link.radio.rate.trace=trace.down",

@@ -179,8 +179,8 @@ fn in_between(
     let per_m_db = foliage_db_per_m(described.carrier.0 / 1e9);
     let mut is_cut = |ends: (NodeId, NodeId), now: Time| {
         let (from, to) = (
-            places.at(ends.0, now).position,
-            places.at(ends.1, now).position,
+            places.kinematics_at(ends.0, now).position,
+            places.kinematics_at(ends.1, now).position,
         );
         let mut lost_db = per_m_db * places.foliage_m(from, to);
         let (depth, vehicles) = places.between(ends, now, clear);

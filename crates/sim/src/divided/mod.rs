@@ -203,7 +203,7 @@ impl DividedSimulation {
         let (mut looked_at, mut filled) = (0, Time::ZERO);
         let lookahead = worlds.lookahead();
         let is_complete = worlds.windows.run(threads, &mut |windows| {
-            windows.each(|world| merger.take(probe_of(world)));
+            windows.each(|world| merger.collect_rows(probe_of(world)));
             let progress = || {
                 let (events, packets) = windows.progress();
                 Progress {
@@ -223,7 +223,7 @@ impl DividedSimulation {
                     return Control::Stop;
                 }
             }
-            merger.tell(windows.now(), &mut recorder);
+            merger.report_rows(windows.now(), &mut recorder);
             if recorder.error().is_some() {
                 return Control::Stop;
             }
@@ -234,9 +234,11 @@ impl DividedSimulation {
             looked_at = progress.events;
             control(progress)
         });
-        worlds.windows.each(|world| merger.take(probe_of(world)));
+        worlds
+            .windows
+            .each(|world| merger.collect_rows(probe_of(world)));
         let world = worlds.gathered();
-        merger.tell(Time::NEVER, &mut recorder);
+        merger.report_rows(Time::NEVER, &mut recorder);
         let whole = Whole {
             scenario: &scenario,
             world: &world,

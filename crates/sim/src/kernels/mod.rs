@@ -261,7 +261,7 @@ impl Kernels {
     /// Starts all kernels. Their output is stored in `logs`.
     pub(crate) fn boot(&mut self, logs: Option<&Path>) -> Result<(), KernelError> {
         let names = self.names();
-        self.place = Place::take();
+        self.place = Place::claim_core();
         for (number, machine) in self.machines.iter_mut().enumerate() {
             let Some(kernel) = installed::find(&machine.version) else {
                 let present = installed::list().into_iter().map(|kernel| kernel.release);

@@ -54,7 +54,7 @@ impl Cars {
     }
 
     pub(super) fn place(&mut self, ue: UeId, now: Time) -> Kinematics {
-        self.places.at(self.ues[ue.index()].node, now)
+        self.places.kinematics_at(self.ues[ue.index()].node, now)
     }
 
     /// Returns the signal-to-noise ratio of a cell at a UE, dB. `None` if the scenario gives the

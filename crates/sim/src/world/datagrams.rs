@@ -29,7 +29,7 @@ impl<P: Probe> World<P> {
     /// Hands a datagram that reached its endpoint to the application.
     pub(super) fn receive_datagram(&mut self, id: PacketId) {
         let now = self.agenda.now();
-        let packet = self.pool.take(id);
+        let packet = self.pool.remove(id);
         let datagram = Datagram::from_segment(&packet.segment);
         let end = &mut self.endpoints[packet.to];
         let Transport::Udp(udp) = &mut end.transport else {

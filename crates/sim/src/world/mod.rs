@@ -227,7 +227,7 @@ impl<P: Probe> World<P> {
         is_halted: impl Fn() -> bool,
     ) -> bool {
         for _ in 0..limit {
-            let Some(event) = self.agenda.take(until) else {
+            let Some(event) = self.agenda.next_event(until) else {
                 self.assert_conserved();
                 return false;
             };

@@ -71,7 +71,7 @@ impl Recipe {
         congestion: Congestion,
         (flow, end): (FlowId, FlowEnd),
     ) -> TcpEndpoint {
-        TcpEndpoint::sharing(&self.config, flow, congestion).at(end)
+        TcpEndpoint::sharing(&self.config, flow, congestion).with_end(end)
     }
 }
 

@@ -39,7 +39,7 @@ enum Step {
     },
 }
 
-fn step() -> impl Strategy<Value = Step> {
+fn any_step() -> impl Strategy<Value = Step> {
     let kind = prop_oneof![
         Just(CongestionKind::FastRecovery),
         Just(CongestionKind::Rto),
@@ -95,7 +95,7 @@ impl Sender {
         }
     }
 
-    fn take(&mut self, step: Step) {
+    fn run_step(&mut self, step: Step) {
         match step {
             Step::Ack {
                 acked,
@@ -209,7 +209,7 @@ fn play(control: Congestion, steps: &[Step]) -> Vec<u64> {
     let mut sender = Sender::new(control);
     let mut path = Vec::with_capacity(steps.len());
     for &step in steps {
-        sender.take(step);
+        sender.run_step(step);
         let rate = sender
             .control
             .pacing_rate()
@@ -252,7 +252,9 @@ proptest! {
     #![proptest_config(fadeout_testkit::Cases::new(500).proptest())]
 
     #[test]
-    fn any_history_keeps_the_window_sane_and_repeats(steps in prop::collection::vec(step(), 1..300)) {
+    fn any_history_keeps_the_window_sane_and_repeats(
+        steps in prop::collection::vec(any_step(), 1..300),
+    ) {
         for entry in CONGESTION_CONTROLS {
             let first = play(with_defaults(entry), &steps);
             let second = play(with_defaults(entry), &steps);
@@ -262,7 +264,7 @@ proptest! {
 
     #[test]
     fn no_parameter_within_its_range_breaks_an_algorithm(
-        steps in prop::collection::vec(step(), 1..100),
+        steps in prop::collection::vec(any_step(), 1..100),
     ) {
         for entry in CONGESTION_CONTROLS {
             for parameters in extremes(entry) {
@@ -276,7 +278,7 @@ proptest! {
 fn round(sender: &mut Sender) {
     let acks = sender.window.cwnd as u64;
     for _ in 0..acks {
-        sender.take(Step::Ack {
+        sender.run_step(Step::Ack {
             acked: 1,
             rtt_us: 20_000,
             lost: 0,
@@ -321,7 +323,7 @@ fn congestion_shrinks_the_window_and_undo_restores_it() {
                 round(&mut sender);
             }
             let before = sender.window.cwnd;
-            sender.take(Step::Congestion(kind));
+            sender.run_step(Step::Congestion(kind));
             if !sender.control.controls_window() {
                 assert!(
                     sender.window.ssthresh < before,
@@ -329,7 +331,7 @@ fn congestion_shrinks_the_window_and_undo_restores_it() {
                     entry.name
                 );
             }
-            sender.take(Step::Spurious);
+            sender.run_step(Step::Spurious);
             assert!(
                 sender.window.cwnd >= before,
                 "{} after undo of {kind:?}",

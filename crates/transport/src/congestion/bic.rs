@@ -161,7 +161,7 @@ impl Bic {
     }
 
     fn update(&mut self, cwnd: u32, now: Time) {
-        let now = self.jiffies.at(now);
+        let now = self.jiffies.tick_at(now);
         if self.last_cwnd == cwnd && now - self.last_update <= self.jiffies.hz() / 32 {
             return;
         }

@@ -160,7 +160,7 @@ impl CongestionControl for Copa {
             if has_round_ended {
                 self.turn(window);
             }
-            self.step(window, ack, is_below);
+            self.move_window(window, ack, is_below);
         }
         if has_round_ended {
             self.round_end = ack.snd_nxt;
@@ -269,7 +269,7 @@ impl Copa {
 
     /// Moves the window for the segments that the ACK delivers. `is_below`: true if the rate is at
     /// most the target.
-    fn step(&mut self, window: &mut Window, ack: &AckSample, is_below: bool) {
+    fn move_window(&mut self, window: &mut Window, ack: &AckSample, is_below: bool) {
         // The rate has crossed the target. With the accumulated velocity the window would overshoot
         // the target until the queue shows the change, a round trip later. So the velocity is
         // reset.
@@ -324,7 +324,7 @@ mod tests {
 
     /// Passes an ACK of one segment with this round-trip time, more than half a smoothed round-trip
     /// time after the last ACK.
-    fn take(copa: &mut Copa, w: &mut Window, ms: u64, rtt_ms: f64) {
+    fn process_ack(copa: &mut Copa, w: &mut Window, ms: u64, rtt_ms: f64) {
         copa.on_ack(w, &ack_with_rtt(at_ms(ms), 1, rtt_ms));
     }
 
@@ -335,7 +335,7 @@ mod tests {
         // rises, a larger one falls.
         for (cwnd, change) in [(11.9, 1.0 / (0.5 * 11.9)), (12.1, -1.0 / (0.5 * 12.1))] {
             let (mut copa, mut w) = settled(&[], cwnd);
-            take(&mut copa, &mut w, 1_000, 120.0);
+            process_ack(&mut copa, &mut w, 1_000, 120.0);
             assert!((w.cwnd - cwnd - change).abs() < 1e-12, "{}", w.cwnd);
         }
     }
@@ -343,12 +343,12 @@ mod tests {
     #[test]
     fn the_standing_delay_is_the_smallest_of_half_a_round_trip() {
         let (mut copa, mut w) = settled(&[], 12.1);
-        take(&mut copa, &mut w, 1_000, 110.0);
-        take(&mut copa, &mut w, 1_040, 150.0);
+        process_ack(&mut copa, &mut w, 1_000, 110.0);
+        process_ack(&mut copa, &mut w, 1_040, 150.0);
         // The standing delay is still 110 ms, so the window increased twice.
         assert!(w.cwnd > 12.1 + 0.3, "{}", w.cwnd);
         let before = w.cwnd;
-        take(&mut copa, &mut w, 1_200, 150.0);
+        process_ack(&mut copa, &mut w, 1_200, 150.0);
         assert!(w.cwnd < before);
     }
 
@@ -375,7 +375,7 @@ mod tests {
         // The window fell for six rounds, in the last three of which the velocity doubled. One
         // sample below the target resets the velocity to 1.
         (copa.velocity, copa.is_rising, copa.rounds_in_direction) = (8.0, false, 6);
-        take(&mut copa, &mut w, 1_000, 100.01);
+        process_ack(&mut copa, &mut w, 1_000, 100.01);
         assert_eq!(copa.velocity, 1.0);
         assert!((w.cwnd - 100.0 - 1.0 / (0.5 * 100.0)).abs() < 1e-12);
     }
@@ -383,13 +383,13 @@ mod tests {
     #[test]
     fn slow_start_ends_where_the_rate_exceeds_the_target() {
         let (mut copa, mut w) = (build::<Copa>(&[]), window(10.0, f64::INFINITY));
-        take(&mut copa, &mut w, 0, 100.0);
+        process_ack(&mut copa, &mut w, 0, 100.0);
         assert_eq!((w.cwnd, copa.phase()), (11.0, "slow-start"));
         // A window of 11 segments in 120 ms stays below the target of 100 per second. In 122 ms it
         // exceeds the target 1 / (0.5 · 22 ms) = 91 per second, and slow start ends.
-        take(&mut copa, &mut w, 1_000, 120.0);
+        process_ack(&mut copa, &mut w, 1_000, 120.0);
         assert_eq!((w.cwnd, copa.phase()), (12.0, "slow-start"));
-        take(&mut copa, &mut w, 2_000, 122.0);
+        process_ack(&mut copa, &mut w, 2_000, 122.0);
         assert_eq!(copa.phase(), "default");
         assert!(w.cwnd < 12.0 && !w.in_slow_start());
     }
@@ -397,7 +397,7 @@ mod tests {
     #[test]
     fn segments_are_paced_at_twice_the_rate() {
         let (mut copa, mut w) = settled(&[], 20.0);
-        take(&mut copa, &mut w, 1_000, 100.0);
+        process_ack(&mut copa, &mut w, 1_000, 100.0);
         let rate = copa.pacing_rate().expect("a rate").as_bits_per_sec() as f64;
         let expected = 2.0 * w.cwnd * 1448.0 * 8.0 / 0.1;
         assert!((rate / expected - 1.0).abs() < 1e-6, "{rate}");

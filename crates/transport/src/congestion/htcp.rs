@@ -124,7 +124,7 @@ impl Registered<Stream> for Htcp {
         let beta_min = fixed("beta-min");
         Htcp {
             jiffies,
-            delta_l: jiffies.of(constant(settings, "delta-l")),
+            delta_l: jiffies.ticks_in(constant(settings, "delta-l")),
             scales_by_rtt: settings.flag("rtt-scaling"),
             watches_throughput: settings.flag("bandwidth-switch"),
             beta_min,
@@ -145,7 +145,7 @@ impl Registered<Stream> for Htcp {
 
 impl CongestionControl for Htcp {
     fn on_established(&mut self, _window: &mut Window, now: Time, _srtt: Option<Span>) {
-        self.epoch.start = self.jiffies.at(now);
+        self.epoch.start = self.jiffies.tick_at(now);
     }
 
     fn on_ack(&mut self, window: &mut Window, ack: &AckSample) {
@@ -161,7 +161,7 @@ impl CongestionControl for Htcp {
         if (self.count * self.alpha) >> 7 >= u64::from(whole(window)) {
             window.cwnd += 1.0;
             self.count = 0;
-            self.alpha = self.alpha_at(self.jiffies.at(ack.now));
+            self.alpha = self.alpha_at(self.jiffies.tick_at(ack.now));
         } else {
             self.count += self.acked;
         }
@@ -170,7 +170,7 @@ impl CongestionControl for Htcp {
 
     fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
         self.beta = self.kept();
-        self.alpha = self.alpha_at(self.jiffies.at(event.now));
+        self.alpha = self.alpha_at(self.jiffies.tick_at(event.now));
         let Epoch { rtt_max, .. } = self.epoch;
         if self.rtt_min > 0 && rtt_max > self.rtt_min {
             self.epoch.rtt_max = self.rtt_min + (rtt_max - self.rtt_min) * 95 / 100;
@@ -195,7 +195,7 @@ impl CongestionControl for Htcp {
 
     fn on_recovered(&mut self, _window: &mut Window, now: Time) {
         if self.saved.take().is_some() {
-            self.epoch.start = self.jiffies.at(now);
+            self.epoch.start = self.jiffies.tick_at(now);
         }
     }
 
@@ -211,7 +211,7 @@ impl CongestionControl for Htcp {
 impl Htcp {
     fn begin_congestion(&mut self, now: Time) {
         self.saved = Some(self.epoch);
-        self.epoch.start = self.jiffies.at(now);
+        self.epoch.start = self.jiffies.tick_at(now);
     }
 
     /// Returns the increase per round trip from `now` on, in 128ths of a segment.
@@ -247,7 +247,7 @@ impl Htcp {
         }
         let trusted = std::mem::replace(&mut self.trusts_ratio, true);
         let rtt_max = self.epoch.rtt_max;
-        if trusted && self.rtt_min > self.jiffies.of(SHORTEST) && rtt_max > 0 {
+        if trusted && self.rtt_min > self.jiffies.ticks_in(SHORTEST) && rtt_max > 0 {
             (self.rtt_min * ONE / rtt_max).clamp(self.beta_min, self.beta_max)
         } else {
             self.beta_min
@@ -262,12 +262,12 @@ impl Htcp {
             self.acked = ack.acked.into();
         }
         if let Some(rtt) = ack.rtt {
-            self.measure_rtt(self.jiffies.of(rtt), is_open);
+            self.measure_rtt(self.jiffies.ticks_in(rtt), is_open);
         }
         if !self.watches_throughput {
             return;
         }
-        let now = self.jiffies.at(ack.now);
+        let now = self.jiffies.tick_at(ack.now);
         if !is_open && self.state != RecoveryState::Disorder {
             self.meter.segments = 0;
             self.meter.since = Some(now);
@@ -279,7 +279,7 @@ impl Htcp {
         if self.meter.segments >= least && elapsed >= self.rtt_min && self.rtt_min > 0 {
             let sample = self.meter.segments * self.jiffies.hz() / elapsed;
             let rounds = now.saturating_sub(self.epoch.start) / self.rtt_min;
-            self.meter.take(sample, rounds <= SETTLING_ROUNDS);
+            self.meter.add_sample(sample, rounds <= SETTLING_ROUNDS);
             self.meter.segments = 0;
             self.meter.since = Some(now);
         }
@@ -293,14 +293,14 @@ impl Htcp {
             let largest = self.epoch.rtt_max.max(self.rtt_min);
             // A larger jump of the round-trip time is not caused by the queue of this path, so the
             // largest value stays.
-            let may_rise = rtt <= largest + self.jiffies.of(LARGEST_RISE);
+            let may_rise = rtt <= largest + self.jiffies.ticks_in(LARGEST_RISE);
             self.epoch.rtt_max = if may_rise { largest.max(rtt) } else { largest };
         }
     }
 }
 
 impl Meter {
-    fn take(&mut self, sample: u64, is_settling: bool) {
+    fn add_sample(&mut self, sample: u64, is_settling: bool) {
         if is_settling {
             (self.filtered, self.max) = (sample, sample);
         } else {
@@ -322,7 +322,7 @@ mod tests {
 
     /// Returns the increase at `ms` in segments per round trip.
     fn alpha(htcp: &Htcp, ms: u64) -> f64 {
-        htcp.alpha_at(htcp.jiffies.at(at_ms(ms))) as f64 / ONE as f64
+        htcp.alpha_at(htcp.jiffies.tick_at(at_ms(ms))) as f64 / ONE as f64
     }
 
     #[test]

@@ -129,16 +129,16 @@ impl Jiffies {
         self.hz
     }
     /// Returns the number of the tick that contains `now`.
-    pub(crate) fn at(self, now: Time) -> u64 {
+    pub(crate) fn tick_at(self, now: Time) -> u64 {
         ticks(now.as_nanos(), self.hz, 0)
     }
     /// Returns the time at which the tick that contains `now` began.
     pub(crate) fn begin_of(self, now: Time) -> Time {
-        let (seconds, rest) = (self.at(now) / self.hz, self.at(now) % self.hz);
+        let (seconds, rest) = (self.tick_at(now) / self.hz, self.tick_at(now) % self.hz);
         Time::from_nanos(seconds * NANOS + rest * NANOS / self.hz)
     }
     /// Returns the number of ticks in `span`, rounded up.
-    pub(crate) fn of(self, span: Span) -> u64 {
+    pub(crate) fn ticks_in(self, span: Span) -> u64 {
         ticks(span.as_nanos(), self.hz, 999_999_999)
     }
 }
@@ -207,9 +207,9 @@ mod tests {
     fn a_tick_has_a_begin_and_a_span_takes_whole_ones() {
         let jiffies = Jiffies::new(250);
         let now = Time::ZERO + Span::from_micros(3_234_567);
-        assert_eq!((jiffies.hz(), jiffies.at(now)), (250, 808));
+        assert_eq!((jiffies.hz(), jiffies.tick_at(now)), (250, 808));
         assert_eq!(jiffies.begin_of(now), at_ms(3_232));
-        assert_eq!(jiffies.of(Span::from_micros(4_001)), 2);
-        assert_eq!(jiffies.of(Span::from_micros(4_000)), 1);
+        assert_eq!(jiffies.ticks_in(Span::from_micros(4_001)), 2);
+        assert_eq!(jiffies.ticks_in(Span::from_micros(4_000)), 1);
     }
 }

@@ -266,7 +266,7 @@ mod tests {
     use super::super::testing::{Pipe, ack, at_ms, build, congestion, window};
     use super::*;
 
-    fn at(fraction: f64, alpha: f64) -> Prague {
+    fn prague_with(fraction: f64, alpha: f64) -> Prague {
         Prague {
             fraction,
             alpha,
@@ -276,7 +276,7 @@ mod tests {
 
     #[test]
     fn a_mark_takes_half_of_alpha() {
-        let (mut prague, mut w) = (at(100.0, 0.1), window(100.0, 50.0));
+        let (mut prague, mut w) = (prague_with(100.0, 0.1), window(100.0, 50.0));
         prague.react(&mut w, &ack(at_ms(0), 1));
         assert_eq!((prague.fraction, w.ssthresh), (95.0, 95.0));
     }
@@ -289,16 +289,16 @@ mod tests {
             prague.fraction - 95.0
         };
         let (short, long) = (Span::from_micros(12_500), Span::from_millis(25));
-        assert!((grown(&mut at(95.0, 0.1), long) - 0.105_263).abs() < 1e-6);
-        assert!((grown(&mut at(95.0, 0.1), short) - 0.105_263).abs() < 1e-6);
-        let mut settled = at(95.0, 0.1);
+        assert!((grown(&mut prague_with(95.0, 0.1), long) - 0.105_263).abs() < 1e-6);
+        assert!((grown(&mut prague_with(95.0, 0.1), short) - 0.105_263).abs() < 1e-6);
+        let mut settled = prague_with(95.0, 0.1);
         settled.rounds = 500;
         assert!((grown(&mut settled, short) - 0.026_316).abs() < 1e-6);
     }
 
     #[test]
     fn alpha_moves_by_a_sixteenth_after_the_first_mark() {
-        let mut prague = at(100.0, 1.0);
+        let mut prague = prague_with(100.0, 1.0);
         prague.delivered = 100;
         prague.end_round(&ack(at_ms(0), 1));
         assert_eq!(prague.alpha, 1.0);
@@ -310,7 +310,7 @@ mod tests {
 
     #[test]
     fn a_classic_echo_costs_half_and_the_marked_share_nothing() {
-        let (mut prague, mut w) = (at(100.0, 0.1), window(100.0, 50.0));
+        let (mut prague, mut w) = (prague_with(100.0, 0.1), window(100.0, 50.0));
         prague.on_ecn_agreed(EcnFeedback::Classic);
         let marked = AckSample {
             delivered_ce_now: 10,
@@ -326,9 +326,9 @@ mod tests {
     #[test]
     fn the_window_follows_by_a_segment_an_ack() {
         let mut w = window(100.0, 50.0);
-        at(95.0, 0.1).follow(&mut w);
+        prague_with(95.0, 0.1).follow(&mut w);
         assert_eq!(w.cwnd, 99.0);
-        at(104.2, 0.1).follow(&mut w);
+        prague_with(104.2, 0.1).follow(&mut w);
         assert_eq!(w.cwnd, 100.0);
     }
 
@@ -371,7 +371,7 @@ mod tests {
 
     #[test]
     fn marks_are_counted_by_the_round() {
-        let (mut prague, mut w) = (at(100.0, 0.5), window(100.0, 50.0));
+        let (mut prague, mut w) = (prague_with(100.0, 0.5), window(100.0, 50.0));
         let heard = |una, marked| AckSample {
             snd_una: una,
             snd_nxt: 200,
@@ -406,7 +406,7 @@ mod tests {
             (RecoveryState::Loss, true, 14.0),
             (RecoveryState::Loss, false, 10.0),
         ] {
-            let (mut prague, mut w) = (at(10.0, 0.5), window(10.0, 50.0));
+            let (mut prague, mut w) = (prague_with(10.0, 0.5), window(10.0, 50.0));
             let ack = AckSample {
                 state,
                 is_cwnd_limited,
@@ -429,7 +429,7 @@ mod tests {
             (500, 25, 60, 199, false),
             (500, 25, 1, 200, true),
         ] {
-            let (mut prague, mut w) = (at(100.0, 1.0), window(100.0, 50.0));
+            let (mut prague, mut w) = (prague_with(100.0, 1.0), window(100.0, 50.0));
             prague.rounds = rounds;
             let heard = |ms, una| AckSample {
                 snd_una: una,

@@ -174,44 +174,44 @@ mod tests {
     struct Spy(std::sync::Arc<std::sync::Mutex<Vec<&'static str>>>);
 
     impl Spy {
-        fn note(&self, what: &'static str) {
+        fn record_call(&self, what: &'static str) {
             self.0.lock().expect("nobody panics").push(what);
         }
     }
 
     impl CongestionControl for Spy {
         fn on_established(&mut self, _: &mut Window, _: Time, _: Option<Span>) {
-            self.note("established");
+            self.record_call("established");
         }
         fn on_ack(&mut self, _: &mut Window, _: &AckSample) {
-            self.note("ack");
+            self.record_call("ack");
         }
         fn on_congestion(&mut self, _: &mut Window, _: &CongestionEvent) {
-            self.note("congestion");
+            self.record_call("congestion");
         }
         fn on_recovered(&mut self, _: &mut Window, _: Time) {
-            self.note("recovered");
+            self.record_call("recovered");
         }
         fn on_spurious(&mut self, _: &mut Window, _: &Window, _: Time) {
-            self.note("spurious");
+            self.record_call("spurious");
         }
         fn on_ack_arrival(&mut self, _: &AckArrival) {
-            self.note("arrival");
+            self.record_call("arrival");
         }
         fn on_timeout(&mut self, _: Time, _: u64) {
-            self.note("timeout");
+            self.record_call("timeout");
         }
         fn on_idle_restart(&mut self, _: &mut Window, _: Time, _: Span) {
-            self.note("idle");
+            self.record_call("idle");
         }
         fn needs_ecn(&self) -> EcnFeedback {
             EcnFeedback::Accurate
         }
         fn on_ecn_agreed(&mut self, _: EcnFeedback) {
-            self.note("ecn");
+            self.record_call("ecn");
         }
         fn on_link_info(&mut self, _: &mut Window, _: Time, _: &LinkInfo) {
-            self.note("link");
+            self.record_call("link");
         }
         fn holds(&self, _: Time, _: Span) -> bool {
             true

@@ -92,7 +92,7 @@ impl Registered<Stream> for Westwood {
 impl CongestionControl for Westwood {
     fn on_established(&mut self, _window: &mut Window, now: Time, _srtt: Option<Span>) {
         if let Estimate::Kernel(kernel) = &mut self.estimate {
-            kernel.window_start = kernel.jiffies.at(now);
+            kernel.window_start = kernel.jiffies.tick_at(now);
         }
     }
 
@@ -172,7 +172,7 @@ impl Kernel {
         let jiffies = Jiffies::new(hz);
         // This initial round-trip time is larger than any real one, so that the first sample
         // replaces it.
-        let unknown = jiffies.of(Span::from_secs(20));
+        let unknown = jiffies.ticks_in(Span::from_secs(20));
         Kernel {
             jiffies,
             coarse: 0,
@@ -191,9 +191,9 @@ impl Kernel {
     /// the ACK can end a recovery.
     fn on_ack(&mut self, arrival: &AckArrival) {
         if let Some(rtt) = arrival.rtt {
-            self.rtt = self.jiffies.of(rtt);
+            self.rtt = self.jiffies.ticks_in(rtt);
         }
-        let now = self.jiffies.at(arrival.now);
+        let now = self.jiffies.tick_at(arrival.now);
         let elapsed = now - self.window_start;
         if self.rtt > 0 && elapsed > self.rtt.max(self.jiffies.hz() / 20) {
             self.filter(elapsed);
@@ -290,13 +290,13 @@ impl Paper {
         };
         if is_due {
             let sample = self.bytes as f64 / elapsed.as_secs_f64();
-            self.take(sample, elapsed.as_secs_f64());
+            self.add_sample(sample, elapsed.as_secs_f64());
             self.bytes = 0;
             self.since = Some(ack.now);
         }
     }
 
-    fn take(&mut self, sample: f64, elapsed: f64) {
+    fn add_sample(&mut self, sample: f64, elapsed: f64) {
         self.bandwidth = match self.filter {
             Filter::PerRound if self.bandwidth == 0.0 => sample,
             Filter::PerRound => 0.9 * self.bandwidth + 0.1 * sample,
@@ -365,11 +365,11 @@ mod tests {
     fn the_papers_filters_weigh_as_printed() {
         let mut plus = Paper::new(Filter::PerRound);
         plus.bandwidth = 8.0;
-        plus.take(10.0, 0.1);
+        plus.add_sample(10.0, 0.1);
         assert!((plus.bandwidth - 8.2).abs() < 1e-12);
         let mut original = Paper::new(Filter::PerAck { tau: 0.5 });
         (original.bandwidth, original.last_sample) = (8.0, 9.0);
-        original.take(10.0, 0.1);
+        original.add_sample(10.0, 0.1);
         assert!((original.bandwidth - 8.272_727).abs() < 1e-6);
     }
 

@@ -112,7 +112,7 @@ impl TcpEndpoint {
 
     /// Sets which end of the flow this endpoint is. The default is the end that sends the data.
     #[must_use]
-    pub fn at(mut self, end: FlowEnd) -> TcpEndpoint {
+    pub fn with_end(mut self, end: FlowEnd) -> TcpEndpoint {
         self.sender.set_end(end);
         self
     }

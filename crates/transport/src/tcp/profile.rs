@@ -347,7 +347,7 @@ mod tests {
         assert!(TcpConfig::new("linus", Parameters::NONE).is_none());
     }
 
-    fn with(profile: &str, name: &str, value: Value) -> TcpConfig {
+    fn config_with(profile: &str, name: &str, value: Value) -> TcpConfig {
         let given = Parameters(vec![(name.to_owned(), value)]);
         TcpConfig::new(profile, &given).expect("the profile exists")
     }
@@ -356,7 +356,7 @@ mod tests {
     fn an_override_changes_one_constant_alone() {
         let value = Value::Span(Span::from_millis(300));
         assert_eq!(
-            with("linux", "minimum-rto", value),
+            config_with("linux", "minimum-rto", value),
             TcpConfig {
                 minimum_rto: Span::from_millis(300),
                 ..TcpConfig::linux()
@@ -386,12 +386,12 @@ mod tests {
     fn a_send_buffer_and_the_interval_of_probes_are_what_was_asked_for() {
         assert!(TcpConfig::linux().send_buffer.is_some());
         assert!(
-            with("linux", "send-buffer", Value::Choice("unbounded".into()))
+            config_with("linux", "send-buffer", Value::Choice("unbounded".into()))
                 .send_buffer
                 .is_none()
         );
         assert!(
-            with("rfc", "send-buffer", Value::Choice("linux".into()))
+            config_with("rfc", "send-buffer", Value::Choice("linux".into()))
                 .send_buffer
                 .is_some()
         );
@@ -402,7 +402,7 @@ mod tests {
             (Span::from_micros(10), Span::from_millis(1)),
             (Span::from_secs(5), Span::from_secs(5)),
         ] {
-            let config = with("linux", "elfn-probe-interval", Value::Span(asked));
+            let config = config_with("linux", "elfn-probe-interval", Value::Span(asked));
             assert_eq!(config.resilience.probe_interval, found);
         }
     }
@@ -411,10 +411,10 @@ mod tests {
     fn a_window_is_fixed_or_autotuned_as_the_override_says() {
         let bytes = Value::Number(100_000.0);
         for profile in ["linux", "rfc"] {
-            let fixed = with(profile, "receive-window", bytes.clone());
+            let fixed = config_with(profile, "receive-window", bytes.clone());
             let bytes = 100_000;
             assert_eq!(fixed.receive_window, ReceiveWindow::Fixed { bytes });
-            let autotuned = with(profile, "maximum-receive-window", Value::Number(1e5));
+            let autotuned = config_with(profile, "maximum-receive-window", Value::Number(1e5));
             let max_bytes = 100_000;
             assert_eq!(
                 autotuned.receive_window,

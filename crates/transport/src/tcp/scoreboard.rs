@@ -307,7 +307,7 @@ impl Scoreboard {
     }
 
     /// Records that all segments below `number` are SACKed or lost.
-    pub(super) fn settle(&mut self, number: u64) {
+    pub(super) fn advance_settled(&mut self, number: u64) {
         debug_assert!(
             (self.settled()..number).all(|each| {
                 let tags = self.ring[each].tags;

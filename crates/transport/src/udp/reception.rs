@@ -135,17 +135,22 @@ impl Reception {
 mod tests {
     use super::*;
 
-    fn at(millis: u64) -> Time {
+    fn time_at_ms(millis: u64) -> Time {
         Time::ZERO + Span::from_millis(millis)
     }
 
-    fn take(reception: &mut Reception, number: u64, sent: u64, came: u64) -> (DatagramRow, u64) {
+    fn receive_datagram(
+        reception: &mut Reception,
+        number: u64,
+        sent: u64,
+        came: u64,
+    ) -> (DatagramRow, u64) {
         let datagram = Datagram {
             number,
             len: 100,
             answers: None,
         };
-        reception.on_datagram(at(came), datagram, at(sent))
+        reception.on_datagram(time_at_ms(came), datagram, time_at_ms(sent))
     }
 
     #[test]
@@ -154,7 +159,7 @@ mod tests {
         let (mut jitter, mut before) = (0.0, None);
         for (number, delay) in [20, 25, 22, 40, 40, 21].into_iter().enumerate() {
             let sent = 20 * number as u64;
-            let (row, _) = take(&mut reception, number as u64, sent, sent + delay);
+            let (row, _) = receive_datagram(&mut reception, number as u64, sent, sent + delay);
             // A.8: transit; d = |transit - s->transit|; s->jitter += (1./16.) * (d - s->jitter)
             let transit = delay as f64 / 1e3;
             if let Some(before) = before {
@@ -170,10 +175,10 @@ mod tests {
     #[test]
     fn what_is_missing_is_lost_until_it_comes_late() {
         let mut reception = Reception::default();
-        assert_eq!(take(&mut reception, 0, 0, 10).1, 1);
-        let (row, settled) = take(&mut reception, 3, 30, 40);
+        assert_eq!(receive_datagram(&mut reception, 0, 0, 10).1, 1);
+        let (row, settled) = receive_datagram(&mut reception, 3, 30, 40);
         assert_eq!((row.missing_datagrams, settled), (2, 3));
-        let (row, settled) = take(&mut reception, 2, 20, 41);
+        let (row, settled) = receive_datagram(&mut reception, 2, 20, 41);
         assert_eq!((row.missing_datagrams, settled), (1, 0));
         assert_eq!((reception.lost(), reception.reordered()), (1, 1));
         assert_eq!((reception.received(), reception.bytes()), (3, 300));
@@ -182,14 +187,14 @@ mod tests {
     #[test]
     fn an_interruption_is_the_longest_gap_also_the_one_at_the_end() {
         let mut reception = Reception::default();
-        assert_eq!(reception.longest_gap(at(0)), None);
+        assert_eq!(reception.longest_gap(time_at_ms(0)), None);
         for (number, came) in [10, 30, 90, 110].into_iter().enumerate() {
-            take(&mut reception, number as u64, 20 * number as u64, came);
+            receive_datagram(&mut reception, number as u64, 20 * number as u64, came);
         }
-        let between = Some((at(30), Span::from_millis(60)));
-        assert_eq!(reception.longest_gap(at(100)), between);
-        assert_eq!(reception.longest_gap(at(170)), between);
-        let at_the_end = Some((at(110), Span::from_millis(90)));
-        assert_eq!(reception.longest_gap(at(200)), at_the_end);
+        let between = Some((time_at_ms(30), Span::from_millis(60)));
+        assert_eq!(reception.longest_gap(time_at_ms(100)), between);
+        assert_eq!(reception.longest_gap(time_at_ms(170)), between);
+        let at_the_end = Some((time_at_ms(110), Span::from_millis(90)));
+        assert_eq!(reception.longest_gap(time_at_ms(200)), at_the_end);
     }
 }

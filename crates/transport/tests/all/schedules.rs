@@ -72,15 +72,15 @@ impl Schedule {
             if draw.chance(0.5) {
                 let starts_at = at + Span::from_micros(draw.below(200_000));
                 let info = LinkInfo::BlockagePredicted { starts_at, lasts };
-                pair.tell(at, end, info);
+                pair.schedule_notice(at, end, info);
             }
-            pair.tell(at, end, LinkInfo::Rate(Rate::ZERO));
-            pair.tell(at, end, LinkInfo::BlockageBegan);
+            pair.schedule_notice(at, end, LinkInfo::Rate(Rate::ZERO));
+            pair.schedule_notice(at, end, LinkInfo::BlockageBegan);
             if draw.chance(0.8) {
                 at += lasts;
-                pair.tell(at, end, LinkInfo::BlockageEnded);
+                pair.schedule_notice(at, end, LinkInfo::BlockageEnded);
                 let rate = Rate::from_bits_per_sec(100_000 << draw.below(12));
-                pair.tell(at, end, LinkInfo::Rate(rate));
+                pair.schedule_notice(at, end, LinkInfo::Rate(rate));
             }
         }
     }
@@ -93,19 +93,19 @@ impl Schedule {
             let mut at = Time::ZERO;
             let most = 1 << (8 + draw.below(if end == 0 { 13 } else { 9 }));
             for _ in 0..draw.below(6) {
-                pair.at(at, end, AppCommand::Write(Bytes(1 + draw.below(most))));
+                pair.schedule_command(at, end, AppCommand::Write(Bytes(1 + draw.below(most))));
                 at += Span::from_micros(draw.below(2_000_000));
             }
             // The listening end closes at a time of its own, or after its peer.
             if end == 0 || draw.chance(0.3) {
                 // The end must not close before the connection is established.
-                pair.at(at + Span::from_secs(40), end, AppCommand::Close);
+                pair.schedule_command(at + Span::from_secs(40), end, AppCommand::Close);
             }
             if draw.chance(0.2) {
                 let pause = Time::ZERO + Span::from_micros(draw.below(5_000_000));
                 let length = Span::from_micros(draw.below(15_000_000));
-                pair.at(pause, end, AppCommand::PauseReading);
-                pair.at(pause + length, end, AppCommand::ResumeReading);
+                pair.schedule_command(pause, end, AppCommand::PauseReading);
+                pair.schedule_command(pause + length, end, AppCommand::ResumeReading);
             }
         }
     }

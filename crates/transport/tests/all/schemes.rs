@@ -47,12 +47,12 @@ impl Sender {
             window: sender.window,
             ..Segment::default()
         };
-        sender.take(&answer);
+        sender.receive(&answer);
         sender.app(AppCommand::Write(Bytes(1 << 30)));
         sender
     }
 
-    fn step(&mut self, act: impl FnOnce(&mut TcpEndpoint, Time, &mut Outbox)) {
+    fn call_endpoint(&mut self, act: impl FnOnce(&mut TcpEndpoint, Time, &mut Outbox)) {
         let mut out = Outbox::default();
         act(&mut self.tcp, self.now, &mut out);
         let data = out.segments.iter().filter(|sent| sent.segment.len > 0);
@@ -60,11 +60,13 @@ impl Sender {
     }
 
     fn app(&mut self, command: AppCommand) {
-        self.step(|tcp, now, out| tcp.on_app(now, command, out, &mut NullProbe));
+        self.call_endpoint(|tcp, now, out| tcp.on_app(now, command, out, &mut NullProbe));
     }
 
-    fn take(&mut self, segment: &Segment) {
-        self.step(|tcp, now, out| tcp.on_segment(now, segment, Ecn::NotEct, out, &mut NullProbe));
+    fn receive(&mut self, segment: &Segment) {
+        self.call_endpoint(|tcp, now, out| {
+            tcp.on_segment(now, segment, Ecn::NotEct, out, &mut NullProbe)
+        });
     }
 
     /// Acknowledges the first `segments` segments, with an optional SACK block of later ones.
@@ -82,11 +84,11 @@ impl Sender {
                 end: 1 + to * MSS,
             });
         }
-        self.take(&segment);
+        self.receive(&segment);
     }
 
-    fn tell(&mut self, info: LinkInfo) {
-        self.step(|tcp, now, out| tcp.on_link_info(now, &info, out, &mut NullProbe));
+    fn report_link_info(&mut self, info: LinkInfo) {
+        self.call_endpoint(|tcp, now, out| tcp.on_link_info(now, &info, out, &mut NullProbe));
     }
 
     /// Waits until `until`. Returns the times at which data was sent.
@@ -94,7 +96,7 @@ impl Sender {
         let mut times = Vec::new();
         while self.tcp.wake_at() <= until {
             self.now = self.tcp.wake_at().max(self.now);
-            self.step(|tcp, now, out| tcp.on_wake(now, out, &mut NullProbe));
+            self.call_endpoint(|tcp, now, out| tcp.on_wake(now, out, &mut NullProbe));
             if !self.sent.is_empty() {
                 times.push(self.now);
             }
@@ -146,10 +148,10 @@ fn tcp_feedback_sleeps_through_an_outage_with_the_state_it_had() {
     sender.now += Span::from_millis(50);
     sender.ack(5, None);
     let (cwnd, row) = (sender.cwnd(), sender.tcp.congestion_row(sender.now));
-    sender.tell(LinkInfo::BlockageBegan);
+    sender.report_link_info(LinkInfo::BlockageBegan);
     let slept = sender.wait(sender.now + Span::from_secs(4));
     assert!(slept.is_empty(), "sent at {slept:?}");
-    sender.tell(LinkInfo::BlockageEnded);
+    sender.report_link_info(LinkInfo::BlockageEnded);
     assert_eq!(
         sender.sent.first(),
         Some(&(1 + 5 * MSS)),
@@ -164,7 +166,7 @@ fn tcp_feedback_sleeps_through_an_outage_with_the_state_it_had() {
 #[test]
 fn a_snooze_without_word_of_the_end_ends_by_its_own_timer() {
     let mut sender = Sender::new(&[("outage-response", choice("feedback"))]);
-    sender.tell(LinkInfo::BlockageBegan);
+    sender.report_link_info(LinkInfo::BlockageBegan);
     let began = sender.now;
     let sent = sender.wait(began + Span::from_secs(6));
     assert_eq!(sent.first(), Some(&(began + Span::from_secs(5))));
@@ -175,7 +177,7 @@ fn elfn_probes_every_two_seconds_until_an_answer_comes() {
     // Reference vector EL-1 of ELFN.
     let mut sender = Sender::new(&[("outage-response", choice("elfn"))]);
     let cwnd = sender.cwnd();
-    sender.tell(LinkInfo::BlockageBegan);
+    sender.report_link_info(LinkInfo::BlockageBegan);
     let began = sender.now;
     let probes = sender.wait(began + Span::from_millis(6040));
     assert_eq!(probes, [2, 4, 6].map(|s| began + Span::from_secs(s)));

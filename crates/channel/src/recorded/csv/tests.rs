@@ -20,7 +20,7 @@ fn anybody(_: &str, _: &str) -> Result<(), String> {
     Ok(())
 }
 
-fn of(text: &str) -> Vec<Recording> {
+fn read_recordings(text: &str) -> Vec<Recording> {
     read(text.as_bytes(), &ten_seconds(), &mut anybody).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -29,13 +29,13 @@ fn error(text: &str) -> String {
     refused.expect_err("a mistake").to_string()
 }
 
-fn at(series: &Series, seconds: u64) -> f64 {
-    series.at(Time::ZERO + Span::from_secs(seconds))
+fn value_at_secs(series: &Series, seconds: u64) -> f64 {
+    series.value_at(Time::ZERO + Span::from_secs(seconds))
 }
 
 #[test]
 fn a_table_has_a_series_for_each_pair() {
-    let recordings = of(
+    let recordings = read_recordings(
         "# drive test\n\ntime_s,ue,cell,gain_db\n0,phone,a,-80\n0,phone,b,-100\n5,phone,a,-90\n\
          5,phone,b,-95\n10,phone,b,-90\n10,phone,a,-100\n",
     );
@@ -47,32 +47,41 @@ fn a_table_has_a_series_for_each_pair() {
     let Quantity::Gain(series) = &recordings[0].quantity else {
         panic!("a gain: {recordings:?}");
     };
-    assert_eq!((at(series, 2), at(series, 10)), (-84.0, -100.0));
+    assert_eq!(
+        (value_at_secs(series, 2), value_at_secs(series, 10)),
+        (-84.0, -100.0)
+    );
 }
 
 #[test]
 fn spellings_of_other_programs_are_read() {
     // The file has a byte order mark, carriage returns, quotation marks and spaces. Its columns are
     // in another order, and there are additional columns.
-    let recordings = of(
+    let recordings = read_recordings(
         "\u{feff}\"UE\", \"cell\",lat,Time_ms,SINR_dB\r\n\"phone\",a,48.1,0,10\r\nphone,a,48.2,5e3,20\r\n\
          phone,a,,9500.5,20\r\n",
     );
     let Quantity::Sinr { downlink, uplink } = &recordings[0].quantity else {
         panic!("a SINR: {recordings:?}");
     };
-    assert_eq!((at(downlink, 1), at(uplink, 1)), (12.0, 12.0));
+    assert_eq!(
+        (value_at_secs(downlink, 1), value_at_secs(uplink, 1)),
+        (12.0, 12.0)
+    );
 }
 
 #[test]
 fn the_uplink_may_have_a_sinr_of_its_own() {
-    let recordings = of(
+    let recordings = read_recordings(
         "time_s,ue,cell,sinr_db,uplink_sinr_db\n0,phone,a,10,5\n5,phone,a,20,0\n10,phone,a,10,-5\n",
     );
     let Quantity::Sinr { downlink, uplink } = &recordings[0].quantity else {
         panic!("a SINR: {recordings:?}");
     };
-    assert_eq!((at(downlink, 5), at(uplink, 5)), (20.0, 0.0));
+    assert_eq!(
+        (value_at_secs(downlink, 5), value_at_secs(uplink, 5)),
+        (20.0, 0.0)
+    );
 }
 
 #[test]
@@ -88,7 +97,10 @@ fn a_run_may_begin_anywhere_in_the_file() {
     let Quantity::Gain(series) = &recordings[0].quantity else {
         panic!("a gain: {recordings:?}");
     };
-    assert_eq!((at(series, 0), at(series, 5)), (-82.0, -91.0));
+    assert_eq!(
+        (value_at_secs(series, 0), value_at_secs(series, 5)),
+        (-82.0, -91.0)
+    );
 }
 
 #[test]
@@ -206,12 +218,15 @@ fn rows_that_do_not_cover_the_run_hold_where_that_is_asked_for() {
     let Quantity::Gain(series) = &recordings[0].quantity else {
         panic!("a gain: {recordings:?}");
     };
-    assert_eq!((at(series, 0), at(series, 10)), (-80.0, -90.0));
+    assert_eq!(
+        (value_at_secs(series, 0), value_at_secs(series, 10)),
+        (-80.0, -90.0)
+    );
 }
 
 #[test]
 fn a_gap_outside_the_run_is_nobodys_business() {
-    of("time_s,ue,cell,gain_db\n0,p,a,-80\n5,p,a,-80\n10,p,a,-80\n900,p,a,-80\n");
+    read_recordings("time_s,ue,cell,gain_db\n0,p,a,-80\n5,p,a,-80\n10,p,a,-80\n900,p,a,-80\n");
 }
 
 #[test]
@@ -242,7 +257,7 @@ fn any_table_that_is_written_is_read_back() {
             for rows in series.rows().windows(2) {
                 let middle = rows[0].0 + rows[1].0.since(rows[0].0) / 2;
                 let (low, high) = (rows[0].1.min(rows[1].1), rows[0].1.max(rows[1].1));
-                let value = series.at(middle);
+                let value = series.value_at(middle);
                 assert!(low <= value && value <= high, "{value} of {rows:?}");
             }
         }

@@ -143,8 +143,8 @@ impl Compressor {
         {
             context.shift = shift;
         }
-        let header = Header::of(packet, context.shift);
-        let structure = Structure::of(segment);
+        let header = Header::from_packet(packet, context.shift);
+        let structure = Structure::from_segment(segment);
         let references = &mut context.references;
         let is_sure = references.len() == self.repetitions;
         let is_old =

@@ -16,7 +16,7 @@ pub(super) struct Header {
 
 impl Header {
     /// Returns the header of a packet whose sender scales its windows by `shift`.
-    pub(super) fn of(packet: &Packet, shift: u8) -> Header {
+    pub(super) fn from_packet(packet: &Packet, shift: u8) -> Header {
         let segment = packet.segment;
         let shift = match segment.flags.has(Flags::SYN) {
             true => 0,

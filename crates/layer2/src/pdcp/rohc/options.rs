@@ -20,7 +20,7 @@ pub(super) struct Structure {
 }
 
 impl Structure {
-    pub(super) fn of(segment: &Segment) -> Structure {
+    pub(super) fn from_segment(segment: &Segment) -> Structure {
         let is_syn = segment.flags.has(Flags::SYN);
         Structure {
             has_timestamps: segment.has_timestamps,

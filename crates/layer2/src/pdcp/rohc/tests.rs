@@ -68,13 +68,13 @@ impl Rig {
     /// Sends and receives the next packet. Its sequence number is `payloads` higher, and both
     /// clocks are `ms` later. Returns the bytes of its header.
     fn pass(&mut self, payloads: u32, ms: u32) -> u32 {
-        self.step(payloads, ms);
+        self.advance_packet(payloads, ms);
         let (serial, bytes) = self.send();
         assert!(self.rohc.decompress(serial), "packet {serial}");
         bytes
     }
 
-    fn step(&mut self, payloads: u32, ms: u32) {
+    fn advance_packet(&mut self, payloads: u32, ms: u32) {
         let segment = &mut self.packet.segment;
         match segment.len {
             0 => segment.ack += u64::from(payloads * MSS),
@@ -200,14 +200,14 @@ fn after_eight_losses_in_a_row_headers_are_not_found_before_a_whole_one() {
     for (lost, is_found) in [(7, true), (8, false)] {
         let mut rig = Rig::data().settled();
         for _ in 0..lost {
-            rig.step(1, 1);
+            rig.advance_packet(1, 1);
             rig.send();
         }
-        rig.step(1, 1);
+        rig.advance_packet(1, 1);
         let (after, _) = rig.send();
         assert_eq!(rig.rohc.decompress(after), is_found);
         rig.now += CONFIG.refresh;
-        rig.step(1, 1);
+        rig.advance_packet(1, 1);
         let (refreshed, bytes) = rig.send();
         assert_eq!(bytes, 47);
         assert!(rig.rohc.decompress(refreshed));
@@ -219,9 +219,9 @@ fn after_eight_losses_in_a_row_headers_are_not_found_before_a_whole_one() {
 #[test]
 fn a_reset_begins_with_whole_headers_and_makes_what_was_under_way_useless() {
     let mut rig = Rig::data().settled();
-    rig.step(1, 1);
+    rig.advance_packet(1, 1);
     let (early, _) = rig.send();
-    rig.step(1, 1);
+    rig.advance_packet(1, 1);
     let (late, _) = rig.send();
     assert!(rig.rohc.decompress(early));
     rig.rohc.reset();

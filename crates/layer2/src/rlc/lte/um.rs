@@ -181,7 +181,7 @@ mod tests {
     impl UmRx {
         /// Receives PDU `number` at `ms`, with an SDU of the same COUNT. Returns the COUNTs
         /// delivered.
-        fn take(&mut self, ms: u64, number: u32) -> Vec<u32> {
+        fn receive_at_ms(&mut self, ms: u64, number: u32) -> Vec<u32> {
             let sdu = Sdu {
                 size: 100,
                 count: number,
@@ -207,23 +207,23 @@ mod tests {
     #[test]
     fn a_gap_holds_back_what_is_behind_it_until_it_is_filled() {
         let mut rx = rx();
-        assert_eq!(rx.take(0, 0), [0]);
+        assert_eq!(rx.receive_at_ms(0, 0), [0]);
         assert!(rx.wake_at().is_never(), "nothing is missing");
-        assert_eq!(rx.take(1, 2), NONE);
+        assert_eq!(rx.receive_at_ms(1, 2), NONE);
         assert_eq!((rx.ends(), rx.wake_at()), ((1, 3), at_ms(1) + WAIT));
-        assert_eq!(rx.take(2, 4), NONE);
+        assert_eq!(rx.receive_at_ms(2, 4), NONE);
         assert_eq!(rx.wake_at(), at_ms(1) + WAIT, "not started again");
-        assert_eq!(rx.take(3, 1), [1, 2]);
+        assert_eq!(rx.receive_at_ms(3, 1), [1, 2]);
         assert_eq!((rx.ends(), rx.wake_at()), ((3, 5), at_ms(3) + WAIT));
-        assert_eq!(rx.take(4, 3), [3, 4]);
+        assert_eq!(rx.receive_at_ms(4, 3), [3, 4]);
         assert_eq!((rx.ends(), rx.wake_at()), ((5, 5), Time::NEVER));
     }
 
     #[test]
     fn a_gap_is_given_up_after_t_reordering() {
         let mut rx = rx();
-        rx.take(0, 1);
-        rx.take(1, 3);
+        rx.receive_at_ms(0, 1);
+        rx.receive_at_ms(1, 3);
         let mut out = Vec::new();
         rx.on_wake(at_ms(34), &mut out);
         assert!(out.is_empty() && rx.wake_at() == at_ms(35), "too early");
@@ -235,21 +235,21 @@ mod tests {
     #[test]
     fn duplicates_are_discarded_whether_delivered_or_held_back() {
         let mut rx = rx();
-        assert_eq!(rx.take(0, 0), [0]);
-        assert_eq!(rx.take(1, 0), NONE);
-        rx.take(1, 2);
-        assert_eq!(rx.take(2, 2), NONE);
-        assert_eq!(rx.take(3, 1), [1, 2]);
+        assert_eq!(rx.receive_at_ms(0, 0), [0]);
+        assert_eq!(rx.receive_at_ms(1, 0), NONE);
+        rx.receive_at_ms(1, 2);
+        assert_eq!(rx.receive_at_ms(2, 2), NONE);
+        assert_eq!(rx.receive_at_ms(3, 1), [1, 2]);
         assert_eq!(rx.ends(), (3, 3));
     }
 
     #[test]
     fn what_falls_out_of_the_window_is_delivered_as_it_is() {
         let mut rx = rx();
-        rx.take(0, 1);
-        assert_eq!(rx.take(1, 15), NONE);
+        rx.receive_at_ms(0, 1);
+        assert_eq!(rx.receive_at_ms(1, 15), NONE);
         assert_eq!(rx.ends(), (0, 16), "it just fits");
-        assert_eq!(rx.take(2, 20), [1]);
+        assert_eq!(rx.receive_at_ms(2, 20), [1]);
         assert_eq!(rx.ends(), (5, 21));
     }
 }

@@ -309,7 +309,7 @@ mod tests {
     impl UmRx {
         /// Receives bytes `start .. end` of SDU `number`, which has 100, at `ms`. Returns true if
         /// it is delivered.
-        fn take(&mut self, ms: u64, number: u32, (start, end): (u32, u32)) -> bool {
+        fn receive_at_ms(&mut self, ms: u64, number: u32, (start, end): (u32, u32)) -> bool {
             let sdu = Sdu {
                 size: 100,
                 count: number,
@@ -334,24 +334,24 @@ mod tests {
     #[test]
     fn only_a_byte_that_is_missing_before_others_is_waited_for() {
         let mut rx = rx();
-        rx.take(0, 0, (0, 50));
+        rx.receive_at_ms(0, 0, (0, 50));
         assert!(rx.wake_at().is_never(), "the end may follow");
-        rx.take(1, 0, (60, 80));
+        rx.receive_at_ms(1, 0, (60, 80));
         assert_eq!(rx.wake_at(), at_ms(1) + WAIT);
-        rx.take(2, 0, (50, 60));
+        rx.receive_at_ms(2, 0, (50, 60));
         assert!(rx.wake_at().is_never(), "no gap, though not whole");
-        assert!(rx.take(3, 0, (80, 100)));
+        assert!(rx.receive_at_ms(3, 0, (80, 100)));
         assert_eq!(rx.ends(), (1, 1));
     }
 
     #[test]
     fn the_timer_runs_for_what_is_below_its_trigger() {
         let mut rx = rx();
-        rx.take(0, 1, (0, 50));
+        rx.receive_at_ms(0, 1, (0, 50));
         assert_eq!(rx.wake_at(), at_ms(0) + WAIT, "0 is missing");
-        rx.take(10, 3, (0, 50));
+        rx.receive_at_ms(10, 3, (0, 50));
         assert_eq!(rx.wake_at(), at_ms(0) + WAIT, "not started again");
-        assert!(rx.take(20, 0, (0, 100)) && rx.take(20, 1, (50, 100)));
+        assert!(rx.receive_at_ms(20, 0, (0, 100)) && rx.receive_at_ms(20, 1, (50, 100)));
         assert_eq!(rx.wake_at(), at_ms(20) + WAIT, "now for 2");
         assert_eq!(rx.ends(), (2, 4));
     }
@@ -359,24 +359,24 @@ mod tests {
     #[test]
     fn an_expired_timer_gives_up_what_is_below_its_trigger() {
         let mut rx = rx();
-        rx.take(0, 1, (0, 50));
-        assert!(rx.take(1, 2, (0, 100)));
-        rx.take(2, 3, (0, 50));
+        rx.receive_at_ms(0, 1, (0, 50));
+        assert!(rx.receive_at_ms(1, 2, (0, 100)));
+        rx.receive_at_ms(2, 3, (0, 50));
         rx.on_wake(at_ms(34));
         assert_eq!((rx.ends(), rx.wake_at()), ((0, 4), at_ms(35)), "too early");
         rx.on_wake(at_ms(35));
         assert_eq!(rx.ends(), (3, 4), "2 is here");
         assert!(rx.wake_at().is_never(), "of 3 the end may follow");
-        assert!(!rx.take(36, 1, (50, 100)), "too late");
-        assert!(rx.take(36, 3, (50, 100)));
+        assert!(!rx.receive_at_ms(36, 1, (50, 100)), "too late");
+        assert!(rx.receive_at_ms(36, 3, (50, 100)));
     }
 
     #[test]
     fn an_expired_timer_starts_again_for_a_gap_above_its_trigger() {
         let mut rx = rx();
-        rx.take(0, 1, (0, 50));
-        rx.take(1, 2, (0, 50));
-        rx.take(2, 4, (0, 50));
+        rx.receive_at_ms(0, 1, (0, 50));
+        rx.receive_at_ms(1, 2, (0, 50));
+        rx.receive_at_ms(2, 4, (0, 50));
         rx.on_wake(at_ms(35));
         assert_eq!((rx.ends(), rx.wake_at()), ((2, 5), at_ms(35) + WAIT));
     }
@@ -384,10 +384,10 @@ mod tests {
     #[test]
     fn what_is_whole_is_passed_with_the_gap_before_it() {
         let mut rx = rx();
-        assert!(rx.take(0, 1, (0, 100)) && rx.take(0, 2, (0, 100)));
+        assert!(rx.receive_at_ms(0, 1, (0, 100)) && rx.receive_at_ms(0, 2, (0, 100)));
         assert_eq!(rx.ends(), (0, 3));
-        assert!(!rx.take(1, 1, (0, 100)), "a duplicate");
-        assert!(rx.take(1, 0, (0, 100)));
+        assert!(!rx.receive_at_ms(1, 1, (0, 100)), "a duplicate");
+        assert!(rx.receive_at_ms(1, 0, (0, 100)));
         assert_eq!(rx.ends(), (3, 3));
         assert!(rx.wake_at().is_never());
     }
@@ -395,14 +395,14 @@ mod tests {
     #[test]
     fn what_falls_out_of_the_window_is_forgotten() {
         let mut rx = rx();
-        rx.take(0, 0, (0, 50));
-        rx.take(1, 31, (0, 50));
+        rx.receive_at_ms(0, 0, (0, 50));
+        rx.receive_at_ms(1, 31, (0, 50));
         assert_eq!(rx.ends(), (0, 32), "it just fits");
-        rx.take(2, 40, (0, 50));
+        rx.receive_at_ms(2, 40, (0, 50));
         assert_eq!(rx.ends(), (9, 41));
         assert_eq!(rx.pieces.open(), 2, "the list of 0 is used for 40");
         // The SN of number 0 now belongs to number 64, so the part does not complete SDU 0.
-        assert!(!rx.take(3, 64, (50, 100)));
+        assert!(!rx.receive_at_ms(3, 64, (50, 100)));
         assert_eq!(rx.ends(), (33, 65));
     }
 }

@@ -100,7 +100,7 @@ struct Reader<'a> {
 }
 
 impl Reader<'_> {
-    fn take(&mut self, width: usize) -> u32 {
+    fn read_bits(&mut self, width: usize) -> u32 {
         (0..width).fold(0, |value, _| {
             let bit = self.bytes[self.at / 8] >> (7 - self.at % 8) & 1;
             self.at += 1;
@@ -108,7 +108,7 @@ impl Reader<'_> {
         })
     }
     fn flag(&mut self) -> bool {
-        self.take(1) == 1
+        self.read_bits(1) == 1
     }
     fn byte(&self) -> usize {
         self.at.div_ceil(8)
@@ -156,15 +156,15 @@ pub(super) fn rlc_nr(bytes: &[u8], form: Form) -> Rlc<'_> {
         }
         rlc.is_polling = reader.flag();
     }
-    let segment = reader.take(2);
+    let segment = reader.read_bits(2);
     rlc.is_cut = (segment & 2 != 0, segment & 1 != 0);
     if is_am || segment != 0 {
         // Reserved bits fill up to whole bytes.
         reader.at = reader.at.max((reader.at + bits).next_multiple_of(8) - bits);
-        rlc.sn = Some(reader.take(bits));
+        rlc.sn = Some(reader.read_bits(bits));
     }
     if segment & 2 != 0 {
-        rlc.offset = Some(reader.take(16));
+        rlc.offset = Some(reader.read_bits(16));
     }
     rlc.parts = vec![&bytes[reader.byte()..]];
     rlc
@@ -175,17 +175,17 @@ fn status_nr(mut reader: Reader<'_>, bits: usize) -> Rlc<'_> {
         is_status: true,
         ..Rlc::default()
     };
-    assert_eq!(reader.take(3), 0, "CPT");
-    rlc.sn = Some(reader.take(bits));
+    assert_eq!(reader.read_bits(3), 0, "CPT");
+    rlc.sn = Some(reader.read_bits(bits));
     let mut is_more = reader.flag();
     reader.at = reader.byte() * 8;
     while is_more {
-        let sn = reader.take(bits);
+        let sn = reader.read_bits(bits);
         is_more = reader.flag();
         let (has_offsets, has_range) = (reader.flag(), reader.flag());
         reader.at = reader.byte() * 8;
-        let offsets = has_offsets.then(|| (reader.take(16), reader.take(16)));
-        let range = if has_range { reader.take(8) } else { 1 };
+        let offsets = has_offsets.then(|| (reader.read_bits(16), reader.read_bits(16)));
+        let range = if has_range { reader.read_bits(8) } else { 1 };
         rlc.nacks.push((sn, range, offsets));
     }
     assert_eq!(reader.byte(), reader.bytes.len(), "all bytes are read");
@@ -206,7 +206,7 @@ pub(super) fn rlc_lte(bytes: &[u8], form: Form) -> Rlc<'_> {
             reader.at = if bits == 10 { 3 } else { 0 };
             rlc.is_cut = (reader.flag(), reader.flag());
             is_more = reader.flag();
-            rlc.sn = Some(reader.take(bits.into()));
+            rlc.sn = Some(reader.read_bits(bits.into()));
         }
         Form::Am(bits) => {
             if !reader.flag() {
@@ -218,17 +218,17 @@ pub(super) fn rlc_lte(bytes: &[u8], form: Form) -> Rlc<'_> {
             is_more = reader.flag();
             if bits == 16 {
                 let is_last = reader.flag();
-                reader.take(1);
-                rlc.sn = Some(reader.take(16));
+                reader.read_bits(1);
+                rlc.sn = Some(reader.read_bits(16));
                 if is_segment {
                     rlc.is_last_segment = Some(is_last);
-                    rlc.offset = Some(reader.take(16));
+                    rlc.offset = Some(reader.read_bits(16));
                 }
             } else {
-                rlc.sn = Some(reader.take(10));
+                rlc.sn = Some(reader.read_bits(10));
                 if is_segment {
                     rlc.is_last_segment = Some(reader.flag());
-                    rlc.offset = Some(reader.take(15));
+                    rlc.offset = Some(reader.read_bits(15));
                 }
             }
         }
@@ -238,7 +238,7 @@ pub(super) fn rlc_lte(bytes: &[u8], form: Form) -> Rlc<'_> {
     let mut lengths = Vec::new();
     while is_more {
         is_more = reader.flag();
-        lengths.push(reader.take(width) as usize);
+        lengths.push(reader.read_bits(width) as usize);
     }
     let mut data = &bytes[reader.byte()..];
     for len in lengths {
@@ -255,15 +255,15 @@ fn status_lte(mut reader: Reader<'_>, bits: usize) -> Rlc<'_> {
         is_status: true,
         ..Rlc::default()
     };
-    assert_eq!(reader.take(3), 0, "CPT");
-    rlc.sn = Some(reader.take(bits));
+    assert_eq!(reader.read_bits(3), 0, "CPT");
+    rlc.sn = Some(reader.read_bits(bits));
     let mut is_more = reader.flag();
     let width = if bits == 16 { 16 } else { 15 };
     while is_more {
-        let sn = reader.take(bits);
+        let sn = reader.read_bits(bits);
         is_more = reader.flag();
         let has_offsets = reader.flag();
-        let offsets = has_offsets.then(|| (reader.take(width), reader.take(width)));
+        let offsets = has_offsets.then(|| (reader.read_bits(width), reader.read_bits(width)));
         rlc.nacks.push((sn, 1, offsets));
     }
     assert_eq!(reader.byte(), reader.bytes.len(), "all bytes are read");

@@ -45,7 +45,7 @@ fn what_is_sent_is_what_is_decoded() {
         if !cases.is_whole() {
             continue;
         }
-        let (is_nr, form) = (rlc.generation == Generation::Nr, Form::of(&rlc));
+        let (is_nr, form) = (rlc.generation == Generation::Nr, Form::from_config(&rlc));
         let is_am = matches!(form, Form::Am(_));
         let expected = Seen {
             polls: is_am,

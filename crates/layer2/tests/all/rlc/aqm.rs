@@ -16,7 +16,7 @@ struct First {
 }
 
 impl QueueManagement for First {
-    fn settle(&mut self, _now: Time, queue: &mut SduQueue<'_>) {
+    fn drop_or_mark_head(&mut self, _now: Time, queue: &mut SduQueue<'_>) {
         if queue.head().is_none() {
             return;
         }

@@ -248,7 +248,7 @@ impl Run {
         }
     }
 
-    fn step(&mut self, slot: u64, is_lossy: bool) {
+    fn simulate_slot(&mut self, slot: u64, is_lossy: bool) {
         let now = Time::ZERO + SLOT * slot;
         for from in 0..2 {
             let mut arrived = Vec::new();
@@ -389,7 +389,7 @@ fn run(case: Case) -> (u64, u64) {
     let mut slot = 0;
     while slot < lossy || (slot < lossy + PATIENCE && !run.is_done(Time::ZERO + SLOT * slot)) {
         slot += 1;
-        run.step(slot, slot < lossy);
+        run.simulate_slot(slot, slot < lossy);
     }
     for end in &run.ends {
         assert_eq!(end.offered(), case.sdus);

@@ -159,7 +159,7 @@ fn an_expired_sdu_is_discarded_unless_a_segment_of_it_was_sent() {
 struct EverySecond(bool);
 
 impl QueueManagement for EverySecond {
-    fn settle(&mut self, _now: Time, queue: &mut SduQueue<'_>) {
+    fn drop_or_mark_head(&mut self, _now: Time, queue: &mut SduQueue<'_>) {
         while queue.head().is_some() {
             self.0 = !self.0;
             if !self.0 {

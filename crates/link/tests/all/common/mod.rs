@@ -83,7 +83,7 @@ impl Bench {
             self.link
                 .on_wake(now, &mut self.pool, &mut self.out, &mut self.log);
             for id in self.out.drain(..) {
-                self.arrived.push((now, self.pool.take(id).flow.0));
+                self.arrived.push((now, self.pool.remove(id).flow.0));
             }
         }
     }

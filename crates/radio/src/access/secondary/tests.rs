@@ -19,7 +19,7 @@ const SECOND: LegId = LegId(1);
 struct Nowhere;
 
 impl fadeout_core::Motion for Nowhere {
-    fn at(&mut self, _: NodeId, _: Time) -> Kinematics {
+    fn kinematics_at(&mut self, _: NodeId, _: Time) -> Kinematics {
         Kinematics::at_rest(Point::default())
     }
 }

@@ -52,7 +52,7 @@ type Due = (Vec<(u32, Time)>, Vec<(LegId, Time)>);
 struct Nowhere;
 
 impl fadeout_core::Motion for Nowhere {
-    fn at(&mut self, _: NodeId, _: Time) -> Kinematics {
+    fn kinematics_at(&mut self, _: NodeId, _: Time) -> Kinematics {
         Kinematics::at_rest(Point::default())
     }
 }

@@ -276,7 +276,7 @@ fn a_packet_that_nobody_sent_away_is_lost_even_with_the_id_of_one_that_was() {
     rig.stop(OVER_LINKS);
     rig.detach();
     // A link dropped the packet, and the pool gave its id to another packet.
-    let mut other = rig.pool.take(packet);
+    let mut other = rig.pool.remove(packet);
     other.segment.seq = 77;
     assert_eq!(rig.pool.insert(other), packet);
     rig.on_forwarded(TARGET, packet);

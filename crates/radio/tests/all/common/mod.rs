@@ -16,7 +16,7 @@ use fadeout_radio::access::{RadioAccess, RadioConfig};
 pub struct AtRest(pub Vec<Point>);
 
 impl Motion for AtRest {
-    fn at(&mut self, node: NodeId, _time: Time) -> Kinematics {
+    fn kinematics_at(&mut self, node: NodeId, _time: Time) -> Kinematics {
         Kinematics::at_rest(self.0.get(node.index()).copied().unwrap_or_default())
     }
 }
@@ -26,8 +26,8 @@ impl Motion for AtRest {
 pub struct AnyMotion<'a>(pub &'a mut dyn Motion);
 
 impl Motion for AnyMotion<'_> {
-    fn at(&mut self, node: NodeId, time: Time) -> Kinematics {
-        self.0.at(node, time)
+    fn kinematics_at(&mut self, node: NodeId, time: Time) -> Kinematics {
+        self.0.kinematics_at(node, time)
     }
     fn orderless_until(&mut self, node: NodeId, time: Time) -> Time {
         self.0.orderless_until(node, time)
@@ -148,7 +148,7 @@ impl Rig {
                 &mut self.rows,
             );
             for packet in self.out.drain(..) {
-                let number = self.pool.take(packet).flow.0;
+                let number = self.pool.remove(packet).flow.0;
                 self.arrivals.push(Arrival { at, number });
             }
         }

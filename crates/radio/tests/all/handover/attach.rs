@@ -23,7 +23,7 @@ const START: Time = Time::from_nanos(1_004_000_000);
 struct StreetMotion(f64);
 
 impl Motion for StreetMotion {
-    fn at(&mut self, node: NodeId, time: Time) -> Kinematics {
+    fn kinematics_at(&mut self, node: NodeId, time: Time) -> Kinematics {
         let x = 50.0 + self.0 * time.as_secs_f64();
         Kinematics {
             position: Point::new(x, 20.0 + f64::from(node.0), 1.5),

@@ -60,7 +60,7 @@ impl Roaming {
 }
 
 impl Motion for Roaming {
-    fn at(&mut self, node: NodeId, time: Time) -> Kinematics {
+    fn kinematics_at(&mut self, node: NodeId, time: Time) -> Kinematics {
         self.record_query(node, time);
         let (start, velocity, most_m) = self.routes[node.index()];
         // A UE moves for five seconds before each pause.

@@ -23,7 +23,7 @@ pub(crate) struct Walk {
 }
 
 impl Motion for Walk {
-    fn at(&mut self, _node: NodeId, time: Time) -> Kinematics {
+    fn kinematics_at(&mut self, _node: NodeId, time: Time) -> Kinematics {
         let along = self.speed * time.as_secs_f64() % (2.0 * self.length);
         let (x, sign) = match along < self.length {
             true => (along, 1.0),
@@ -173,7 +173,7 @@ pub(crate) fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes 
         if first > access.wake_at() {
             access.on_wake(now, &mut motion, &mut pool, &mut out, &mut rows);
             for packet in out.drain(..) {
-                arrivals.push(pool.take(packet).flow.0);
+                arrivals.push(pool.remove(packet).flow.0);
             }
         } else {
             let Some((_, event)) = outside.pop_first() else {
@@ -281,7 +281,7 @@ pub(crate) fn run(case: Case, seed: u64, every: Span, length: Span) -> Outcomes 
                 continue;
             };
             if dice.chance(loss) {
-                let packet = pool.take(packet);
+                let packet = pool.remove(packet);
                 if let Backhaul::Forwarded { .. } = what {
                     dropped.push(packet.flow.0);
                 }

@@ -18,7 +18,7 @@ use fadeout_radio::rlc::RlcConfig;
 struct Away;
 
 impl Motion for Away {
-    fn at(&mut self, _node: NodeId, time: Time) -> Kinematics {
+    fn kinematics_at(&mut self, _node: NodeId, time: Time) -> Kinematics {
         Kinematics {
             position: Point::new(150.0 + 20.0 * time.as_secs_f64(), 20.0, 1.5),
             velocity: Vector::new(20.0, 0.0, 0.0),

@@ -79,7 +79,7 @@ impl Integer {
     /// because recovery distorts them. `None` without a sample.
     pub(super) fn on_sample(&mut self, ack: &AckSample) -> Option<Delay> {
         let rtt_us = ack.rtt?.as_micros().max(1);
-        let now = self.jiffies.at(ack.now);
+        let now = self.jiffies.tick_at(ack.now);
         if self
             .epoch_start
             .is_some_and(|start| now - start < self.jiffies.hz())
@@ -96,7 +96,7 @@ impl Integer {
     }
 
     pub(super) fn grow(&mut self, window: &mut Window, now: Time, acked: u32) {
-        self.update(whole(window), self.jiffies.at(now), acked);
+        self.update(whole(window), self.jiffies.tick_at(now), acked);
         self.acked.grow(window, self.per, acked);
     }
 
@@ -133,7 +133,7 @@ impl Integer {
             }
             now
         });
-        let ahead = self.jiffies.of(Span::from_micros(self.smallest_us));
+        let ahead = self.jiffies.ticks_in(Span::from_micros(self.smallest_us));
         let t = ((now - start + ahead) << TIME_SHIFT) / self.jiffies.hz();
         let distance = u128::from(t.abs_diff(self.k).min(1 << 32));
         let delta = (u128::from(self.constants.c) * distance * distance * distance)
@@ -205,8 +205,10 @@ impl Integer {
     }
 
     pub(super) fn on_idle_restart(&mut self, now: Time, idle: Span) {
-        let since = self.jiffies.at(Time::ZERO + now.since(Time::ZERO + idle));
-        let now = self.jiffies.at(now);
+        let since = self
+            .jiffies
+            .tick_at(Time::ZERO + now.since(Time::ZERO + idle));
+        let now = self.jiffies.tick_at(now);
         self.epoch_start = self.epoch_start.map(|start| (start + now - since).min(now));
     }
 }

@@ -102,7 +102,7 @@ impl Real {
         if self.constants.is_friendly && self.cubic(t) < self.state.w_est {
             window.cwnd = window.cwnd.max(self.state.w_est);
         } else {
-            window.cwnd += self.step(window.cwnd, t + self.look_ahead(ack), acked);
+            window.cwnd += self.window_increase(window.cwnd, t + self.look_ahead(ack), acked);
         }
     }
 
@@ -139,7 +139,7 @@ impl Real {
 
     /// Returns the increase of the window for `acked` segments. The cubic function is evaluated at
     /// `t`.
-    fn step(&self, cwnd: f64, t: f64, acked: f64) -> f64 {
+    fn window_increase(&self, cwnd: f64, t: f64, acked: f64) -> f64 {
         let target = self.cubic(t);
         match self.edition {
             Edition::Rfc9438 => acked * (target.clamp(cwnd, 1.5 * cwnd) - cwnd) / cwnd,
@@ -277,7 +277,7 @@ mod tests {
         let (mut cubic, mut w) = (cubic(Edition::Rfc9438, 0.7), window(100.0, f64::INFINITY));
         lose(&mut cubic, &mut w);
         cubic.epoch_start(w.cwnd, at_ms(0));
-        assert_near(cubic.step(70.0, 0.1, 1.0), 0.029_770);
+        assert_near(cubic.window_increase(70.0, 0.1, 1.0), 0.029_770);
         cubic.state.w_est += cubic.alpha() / 70.0;
         assert_near(cubic.state.w_est, 70.007_563);
         cubic.state.w_est += 9.0 * cubic.alpha() / 70.0;
@@ -300,7 +300,7 @@ mod tests {
     fn the_target_is_at_most_one_and_a_half_windows() {
         let mut cubic = cubic(Edition::Rfc9438, 0.7);
         cubic.state.origin = 40.0;
-        assert_near(cubic.step(10.0, 0.0, 1.0), 0.5);
+        assert_near(cubic.window_increase(10.0, 0.0, 1.0), 0.5);
     }
 
     #[test]
@@ -356,10 +356,13 @@ mod tests {
         // The window is 80 segments. At K the cubic function is 100, so each acknowledged segment
         // adds a quarter of a segment. At the start the function equals the window, and a segment
         // adds only 1 / (100 cwnd). Far beyond K, each acknowledged segment adds a whole segment.
-        assert_near(cubic.step(80.0, cubic.state.k, 2.0), 0.5);
-        assert_near(cubic.step(80.0, 0.0, 3.0), 3.0 / 8_000.0);
-        assert_near(cubic.step(80.0, 100.0, 3.0), 3.0);
-        assert_near(cubic.step(110.0, cubic.state.k, 3.0), 3.0 / 11_000.0);
+        assert_near(cubic.window_increase(80.0, cubic.state.k, 2.0), 0.5);
+        assert_near(cubic.window_increase(80.0, 0.0, 3.0), 3.0 / 8_000.0);
+        assert_near(cubic.window_increase(80.0, 100.0, 3.0), 3.0);
+        assert_near(
+            cubic.window_increase(110.0, cubic.state.k, 3.0),
+            3.0 / 11_000.0,
+        );
     }
 
     #[test]

@@ -88,7 +88,8 @@ impl MultipathConnection {
             .enumerate()
             .map(|(index, subflow)| {
                 is_coupled |= matches!(subflow.congestion, Congestion::Coupled(_));
-                let endpoint = TcpEndpoint::sharing(&tcp, subflow.flow, subflow.congestion).at(end);
+                let endpoint =
+                    TcpEndpoint::sharing(&tcp, subflow.flow, subflow.congestion).with_end(end);
                 (Path::new(PathId(index as u8), endpoint), subflow.config)
             })
             .unzip();

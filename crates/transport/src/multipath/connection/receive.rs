@@ -38,7 +38,7 @@ impl MultipathConnection {
                         ..OfConnection::default()
                     };
                     // The end of the mapping decides into which packet the segment is merged.
-                    shared::tell(receiver_of(&mut path.tcp), said);
+                    shared::set_connection_info(receiver_of(&mut path.tcp), said);
                     if path.mappings.hold(mapping, rcv_nxt) {
                         let held = shared::held_with(receiver_of(&mut path.tcp), segment);
                         let mss = path.advertised_mss();
@@ -51,7 +51,7 @@ impl MultipathConnection {
                         said.is_crowded =
                             (self.inbound).is_crowded_by(index, (start, end), in_order, whole);
                     }
-                    shared::tell(receiver_of(&mut path.tcp), said);
+                    shared::set_connection_info(receiver_of(&mut path.tcp), said);
                 }
             }
             MptcpOption::RemoveAddress { path } => {

@@ -95,7 +95,12 @@ fn syn(flags: Flags) -> Segment {
 }
 
 /// Passes a segment that delivers no data.
-fn take(accurate: &mut Accurate, state: ConnectionState, segment: &Segment, field: Ecn) -> u32 {
+fn process_segment(
+    accurate: &mut Accurate,
+    state: ConnectionState,
+    segment: &Segment,
+    field: Ecn,
+) -> u32 {
     let nothing = || Delivery {
         is_progress: false,
         ..delivery(0)
@@ -127,7 +132,7 @@ fn a_syn_asks_twice_and_its_answer_reflects_the_field_that_it_came_with() {
     assert_eq!(asks, [flags(7), flags(7), Flags::default()]);
     for (field, reflected) in FIELDS {
         let mut accurate = fresh(true);
-        take(&mut accurate, S::Listen, &syn(flags(7)), field);
+        process_segment(&mut accurate, S::Listen, &syn(flags(7)), field);
         let answers = [1, 2, 3].map(|number| accurate.syn_flags(false, number));
         let reflected = flags(reflected);
         assert_eq!(answers, [reflected, reflected, Flags::default()]);
@@ -137,10 +142,10 @@ fn a_syn_asks_twice_and_its_answer_reflects_the_field_that_it_came_with() {
 #[test]
 fn the_option_is_on_the_first_answer_to_a_syn_that_came_once() {
     let mut accurate = fresh(true);
-    take(&mut accurate, S::Listen, &syn(flags(7)), Ecn::NotEct);
+    process_segment(&mut accurate, S::Listen, &syn(flags(7)), Ecn::NotEct);
     assert_eq!(accurate.syn_option(1).fields(), 3);
     assert!(!accurate.syn_option(2).is_present());
-    take(&mut accurate, S::SynReceived, &syn(flags(7)), Ecn::NotEct);
+    process_segment(&mut accurate, S::SynReceived, &syn(flags(7)), Ecn::NotEct);
     assert!(!accurate.syn_option(1).is_present());
     let off = Accurate::new(AccurateEcn {
         sends_option: false,
@@ -153,8 +158,8 @@ fn the_option_is_on_the_first_answer_to_a_syn_that_came_once() {
 fn a_syn_that_comes_again_without_its_flags_shows_a_path_that_clears_them() {
     for (number, field) in [(7, Ecn::Ect0), (0, Ecn::NotEct)] {
         let mut accurate = fresh(true);
-        take(&mut accurate, S::Listen, &syn(flags(7)), Ecn::NotEct);
-        take(
+        process_segment(&mut accurate, S::Listen, &syn(flags(7)), Ecn::NotEct);
+        process_segment(
             &mut accurate,
             S::SynReceived,
             &syn(flags(number)),
@@ -170,14 +175,14 @@ fn the_answer_to_a_syn_ack_reflects_its_field_once_and_its_mark_counts() {
     for (field, reflected) in FIELDS {
         let mut accurate = fresh(true);
         let answer = syn(Flags::ACK | flags(2));
-        take(&mut accurate, S::SynSent, &answer, field);
+        process_segment(&mut accurate, S::SynSent, &answer, field);
         accurate.agree();
         assert_eq!(stamped(&mut accurate).1, reflected);
         let marks = u32::from(field == Ecn::Ce);
         assert_eq!(stamped(&mut accurate).1, 5 + marks);
         assert_eq!(accurate.received().ce, marks);
         // A repeated segment is reported again, but its mark is not counted again.
-        take(&mut accurate, S::Established, &answer, field);
+        process_segment(&mut accurate, S::Established, &answer, field);
         assert_eq!(stamped(&mut accurate).1, reflected);
         assert_eq!(accurate.received().ce, marks);
     }
@@ -194,16 +199,16 @@ fn the_option_is_sent_to_a_peer_that_sent_it() {
         if sent {
             answer.accurate = AccurateEcnOption::new(FIRST_BYTES, 3, false);
         }
-        take(&mut accurate, S::SynSent, &answer, Ecn::NotEct);
+        process_segment(&mut accurate, S::SynSent, &answer, Ecn::NotEct);
         assert_eq!(accurate.room(), 0, "not agreed on");
         accurate.agree();
         assert_eq!(accurate.room(), room);
     }
     let mut later = fresh(true);
     later.agree();
-    take(&mut later, S::Established, &told(5), Ecn::NotEct);
+    process_segment(&mut later, S::Established, &told(5), Ecn::NotEct);
     assert_eq!(later.room(), 0);
-    take(&mut later, S::Established, &counted(5, 0), Ecn::NotEct);
+    process_segment(&mut later, S::Established, &counted(5, 0), Ecn::NotEct);
     assert_eq!(later.room(), 12);
 }
 
@@ -231,7 +236,7 @@ fn the_third_packet_tells_what_the_path_did_to_the_syn_ack() {
             len,
             ..told(number)
         };
-        take(&mut accurate, S::SynReceived, &third, Ecn::NotEct);
+        process_segment(&mut accurate, S::SynReceived, &third, Ecn::NotEct);
         let case = (number, len, validates);
         assert_eq!(stamped(&mut accurate).0, field, "{case:?}");
         assert_eq!(accurate.delivered().ce, marks, "{case:?}");
@@ -249,7 +254,7 @@ fn packets_are_counted_by_their_mark_and_bytes_by_their_field() {
         (Ecn::Ect0, 40),
         (Ecn::Ce, 0),
     ] {
-        take(&mut accurate, S::Established, &data(len), field);
+        process_segment(&mut accurate, S::Established, &data(len), field);
     }
     let expected = AccurateCounters {
         ce: 2,
@@ -270,7 +275,7 @@ fn the_option_has_the_counters_that_changed_at_least() {
     ] {
         let mut accurate = agreed(true);
         let data = Segment { len, ..told(5) };
-        take(&mut accurate, S::Established, &data, field);
+        process_segment(&mut accurate, S::Established, &data, field);
         assert_eq!(accurate.least_fields, least, "{field:?}");
         // An ACK without SACK blocks has enough option space for all three counters.
         let mut ack = told(0);
@@ -425,7 +430,7 @@ fn segments_that_are_no_part_of_the_handshake_do_not_count_in_it() {
     };
     for state in [S::Closed, S::Listen, S::SynSent] {
         let mut accurate = fresh(true);
-        take(&mut accurate, state, &data, Ecn::Ce);
+        process_segment(&mut accurate, state, &data, Ecn::Ce);
         assert_eq!(accurate.received(), AccurateCounters::default());
         accurate.agree();
         assert_eq!(stamped(&mut accurate), (Ecn::Ect0, 5), "{state:?}");
@@ -433,6 +438,6 @@ fn segments_that_are_no_part_of_the_handshake_do_not_count_in_it() {
     let mut answering = fresh(true);
     answering.agree();
     let bare = Segment::default();
-    take(&mut answering, S::SynReceived, &bare, Ecn::NotEct);
+    process_segment(&mut answering, S::SynReceived, &bare, Ecn::NotEct);
     assert_eq!(stamped(&mut answering).0, Ecn::Ect0);
 }

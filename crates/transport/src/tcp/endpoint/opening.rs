@@ -266,7 +266,7 @@ impl Opening {
 
     /// Records the options that the peer's SYN or SYN-ACK offers.
     pub(super) fn on_syn(&mut self, segment: &Segment) -> SynTerms {
-        let offer = Offer::of(segment, self.config.accurate_ecn.is_some());
+        let offer = Offer::from_segment(segment, self.config.accurate_ecn.is_some());
         self.offer = Some(offer);
         SynTerms {
             window_scaling: self.config.window_scaling && offer.window_scaling,
@@ -452,7 +452,7 @@ impl Opening {
     /// Records that data on the peer's SYN or on its answer was accepted.
     pub(super) fn take_early(&mut self) {
         if self.role == Role::Answers {
-            self.early.take();
+            self.early.record_accepted();
         }
     }
 

@@ -38,7 +38,7 @@ impl Marks {
     }
 
     /// Processes the ECN field of a segment. Returns true if the segment was marked.
-    pub(super) fn take(&mut self, segment: &Segment, ecn: Ecn) -> bool {
+    pub(super) fn process_segment(&mut self, segment: &Segment, ecn: Ecn) -> bool {
         let is_marked = ecn == Ecn::Ce;
         match self.feedback {
             EcnFeedback::None => return false,
@@ -110,14 +110,14 @@ mod tests {
     #[test]
     fn a_classic_echo_lasts_until_the_window_is_reduced() {
         let mut marks = receiver(EcnFeedback::Classic);
-        marks.take(&data(), Ecn::Ce);
-        marks.take(&data(), Ecn::Ect0);
+        marks.process_segment(&data(), Ecn::Ce);
+        marks.process_segment(&data(), Ecn::Ect0);
         assert!(stamped(&mut marks).flags.has(Flags::ECE));
         let reduced = Segment {
             flags: Flags::CWR,
             ..data()
         };
-        marks.take(&reduced, Ecn::Ect0);
+        marks.process_segment(&reduced, Ecn::Ect0);
         assert!(!stamped(&mut marks).flags.has(Flags::ECE));
     }
 
@@ -125,11 +125,11 @@ mod tests {
     fn a_dctcp_echo_is_the_newest_segments_mark() {
         let mut marks = receiver(EcnFeedback::Dctcp);
         assert!(!marks.ends_run(Ecn::Ect0) && marks.ends_run(Ecn::Ce));
-        marks.take(&data(), Ecn::Ce);
+        marks.process_segment(&data(), Ecn::Ce);
         assert!(marks.ends_run(Ecn::Ect0) && !marks.ends_run(Ecn::Ce));
-        marks.take(&Segment::default(), Ecn::NotEct);
+        marks.process_segment(&Segment::default(), Ecn::NotEct);
         assert!(stamped(&mut marks).flags.has(Flags::ECE));
-        marks.take(&data(), Ecn::Ect0);
+        marks.process_segment(&data(), Ecn::Ect0);
         assert!(!stamped(&mut marks).flags.has(Flags::ECE));
     }
 
@@ -138,9 +138,9 @@ mod tests {
         let mut marks = receiver(EcnFeedback::Accurate);
         let first = stamped(&mut marks);
         assert_eq!(first.flags, Flags::AE | Flags::ECE);
-        marks.take(&data(), Ecn::Ce);
+        marks.process_segment(&data(), Ecn::Ce);
         assert!(!marks.is_ack_due());
-        marks.take(&data(), Ecn::Ce);
+        marks.process_segment(&data(), Ecn::Ce);
         assert!(marks.is_ack_due());
         let second = stamped(&mut marks);
         assert_eq!((second.ce_packets, marks.is_ack_due()), (2, false));

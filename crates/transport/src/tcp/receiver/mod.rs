@@ -123,7 +123,7 @@ impl Receiver {
             is_answered: false,
             resilience: config.resilience,
             freeze: freeze::Freeze::default(),
-            of_connection: OfConnection::of(config),
+            of_connection: OfConnection::from_config(config),
         }
     }
 
@@ -171,8 +171,8 @@ impl Receiver {
         (rto, srtt): (Span, Span),
         may_reply: bool,
     ) -> Received {
-        self.timestamps.take(segment, self.acked_up_to);
-        if self.marks.take(segment, ecn) {
+        self.timestamps.update_recent(segment, self.acked_up_to);
+        if self.marks.process_segment(segment, ecn) {
             self.policy
                 .enter_quick_mode(self.window.last(), self.peer_mss);
         }

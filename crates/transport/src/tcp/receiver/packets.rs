@@ -53,7 +53,7 @@ struct Packet {
 
 impl Packet {
     #[inline]
-    fn of(start: u64, end: u64, kind: Kind, memory: PacketMemory) -> Packet {
+    fn new(start: u64, end: u64, kind: Kind, memory: PacketMemory) -> Packet {
         let (mut fragments, mut lacking) = (1, kind.lacking);
         if memory.joined == 0 {
             lacking = 0;
@@ -147,7 +147,7 @@ impl OutOfOrder {
     }
 
     /// Removes and returns the first packet, if it begins at `next` or below.
-    fn take(&mut self, next: u64) -> Option<Packet> {
+    fn pop_up_to(&mut self, next: u64) -> Option<Packet> {
         let packet = *self.packets.front()?;
         if packet.start > next {
             return None;
@@ -213,7 +213,7 @@ impl Packets {
 
     /// Inserts an out-of-order segment. Returns true if it was merged into a packet.
     pub(crate) fn insert(&mut self, start: u64, end: u64, kind: Kind) -> bool {
-        let packet = Packet::of(start, end, kind, self.of_packets);
+        let packet = Packet::new(start, end, kind, self.of_packets);
         self.out_of_order.insert(packet, self.of_packets)
     }
 
@@ -221,14 +221,14 @@ impl Packets {
     /// with `put_in_order`.
     #[inline]
     pub(crate) fn push(&mut self, start: u64, end: u64, kind: Kind) {
-        let packet = Packet::of(start, end, kind, self.of_packets);
+        let packet = Packet::new(start, end, kind, self.of_packets);
         self.unread.push(packet, self.of_packets);
     }
 
     /// Makes out-of-order data readable after RCV.NXT has reached `next`.
     #[inline]
     pub(crate) fn put_in_order(&mut self, mut next: u64) {
-        while let Some(mut packet) = self.out_of_order.take(next) {
+        while let Some(mut packet) = self.out_of_order.pop_up_to(next) {
             if packet.end > next {
                 // Data that was received twice is read only once.
                 let again = next - packet.start;
@@ -293,7 +293,7 @@ impl Packets {
     /// packet. A separate packet is charged only after the window is computed (Linux
     /// `skb_set_owner_r`).
     pub(crate) fn joined(&self, start: u64, end: u64, kind: Kind) -> u64 {
-        let packet = Packet::of(start, end, kind, self.of_packets);
+        let packet = Packet::new(start, end, kind, self.of_packets);
         let joined = self.out_of_order.joined(packet, self.of_packets);
         joined.unwrap_or_default()
     }

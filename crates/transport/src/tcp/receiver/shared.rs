@@ -29,7 +29,7 @@ pub(crate) struct OfConnection {
 impl OfConnection {
     /// Returns default information if the multipath connection owns the window under `config`.
     /// `None` for a plain TCP receiver.
-    pub(super) fn of(config: &TcpConfig) -> Option<OfConnection> {
+    pub(super) fn from_config(config: &TcpConfig) -> Option<OfConnection> {
         (config.receive_window == ReceiveWindow::Shared).then(OfConnection::default)
     }
 }
@@ -69,7 +69,7 @@ pub(crate) fn in_order_with(receiver: &Receiver, segment: &Segment) -> u64 {
 }
 
 /// Passes the connection's information about the next segment to `receiver`.
-pub(crate) fn tell(receiver: &mut Receiver, said: OfConnection) {
+pub(crate) fn set_connection_info(receiver: &mut Receiver, said: OfConnection) {
     receiver.of_connection = Some(said);
 }
 

@@ -69,14 +69,14 @@ impl Bench {
         Bench { receiver, now }
     }
 
-    fn take(&mut self, segment: Segment) -> Received {
+    fn receive(&mut self, segment: Segment) -> Received {
         self.receiver
             .on_segment(self.now, &segment, Ecn::NotEct, (RTO, SRTT), true)
     }
 
     /// Passes a segment of `bytes` bytes, beginning at `seq`, to the receiver.
     fn data(&mut self, seq: u64, bytes: u32) -> Received {
-        self.take(data(seq, bytes))
+        self.receive(data(seq, bytes))
     }
 
     /// Returns the ACK that is sent now.
@@ -96,7 +96,7 @@ fn data(seq: u64, len: u32) -> Segment {
     }
 }
 
-fn with(flags: Flags, mut segment: Segment) -> Segment {
+fn add_flags(flags: Flags, mut segment: Segment) -> Segment {
     segment.flags |= flags;
     segment
 }
@@ -130,9 +130,9 @@ fn what_begins_beyond_the_window_is_answered_and_dropped() {
 
 #[test]
 fn a_fin_counts_when_all_before_it_has_arrived() {
-    let fin = with(Flags::FIN, data(2001, 1000));
+    let fin = add_flags(Flags::FIN, data(2001, 1000));
     let mut b = Bench::new(&rfc());
-    let received = b.take(fin);
+    let received = b.receive(fin);
     assert_eq!((received.bytes, received.fin), (0, false));
     let received = b.data(1, 1000);
     assert_eq!((received.bytes, received.fin), (1000, false));
@@ -141,7 +141,7 @@ fn a_fin_counts_when_all_before_it_has_arrived() {
     assert_eq!((received.bytes, received.fin), (2000, true));
     assert!(b.receiver.has_received_fin());
     assert_eq!(b.ack().ack, 3002);
-    let received = b.take(fin);
+    let received = b.receive(fin);
     assert_eq!((received.bytes, received.fin), (0, false), "told once");
 }
 
@@ -206,9 +206,9 @@ fn an_outdated_segment_with_data_is_reported_as_the_duplicate_that_it_is() {
 #[test]
 fn full_segments_are_what_the_peer_sends_twice() {
     // Linux `tcp_measure_rcv_mss`: before any data arrived, the assumed segment size is 536 bytes.
-    let psh = |len| with(Flags::PSH, data(1, len));
+    let psh = |len| add_flags(Flags::PSH, data(1, len));
     let plain = |len| data(1, len);
-    let fin = |len| with(Flags::FIN, data(1, len));
+    let fin = |len| add_flags(Flags::FIN, data(1, len));
     let cases: [(&str, &[Segment], u32, u8); 10] = [
         ("a larger one", &[plain(800)], 800, 0),
         ("above the own", &[plain(1400)], 1000, 0),
@@ -272,7 +272,7 @@ fn every_arrival_is_measured_but_a_bare_fin() {
     b.data(2001, 400);
     assert_eq!(b.receiver.peer_mss(), 400, "held already, and measured");
     let mut b = Bench::new(&linux());
-    b.take(with(Flags::FIN, data(1, 0)));
+    b.receive(add_flags(Flags::FIN, data(1, 0)));
     assert_eq!(b.receiver.pushes, 0);
 }
 

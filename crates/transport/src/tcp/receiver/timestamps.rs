@@ -53,7 +53,7 @@ impl Timestamps {
     ///
     /// Standard: RFC 7323 §4.3, step 2.
     #[inline]
-    pub(super) fn take(&mut self, segment: &Segment, acked_up_to: u64) {
+    pub(super) fn update_recent(&mut self, segment: &Segment, acked_up_to: u64) {
         if segment.has_timestamps && segment.seq <= acked_up_to && self.age(segment) == 0 {
             self.recent = segment.ts_value;
         }
@@ -107,7 +107,7 @@ impl Timestamps {
 mod tests {
     use super::*;
 
-    fn at(millis: u64) -> Time {
+    fn time_at_ms(millis: u64) -> Time {
         Time::ZERO + Span::from_millis(millis)
     }
 
@@ -149,13 +149,13 @@ mod tests {
             ),
         ] {
             let mut timestamps = timestamps();
-            timestamps.take(&segment, 100);
+            timestamps.update_recent(&segment, 100);
             assert_eq!(timestamps.recent(), expected, "{segment:?}");
         }
         // The timestamp clock wraps around, and the comparison still works.
         let mut wraps = Timestamps::new(true);
         wraps.on_syn(&stamped(u32::MAX));
-        wraps.take(&stamped(3), 100);
+        wraps.update_recent(&stamped(3), 100);
         assert_eq!(wraps.recent(), 3);
     }
 
@@ -203,9 +203,9 @@ mod tests {
     #[test]
     fn old_segments_are_answered_twice_a_second_at_most() {
         let mut timestamps = timestamps();
-        assert!(timestamps.answers_outdated(at(0)));
-        assert!(!timestamps.answers_outdated(at(499)));
-        assert!(timestamps.answers_outdated(at(500)));
-        assert!(!timestamps.answers_outdated(at(999)));
+        assert!(timestamps.answers_outdated(time_at_ms(0)));
+        assert!(!timestamps.answers_outdated(time_at_ms(499)));
+        assert!(timestamps.answers_outdated(time_at_ms(500)));
+        assert!(!timestamps.answers_outdated(time_at_ms(999)));
     }
 }

@@ -54,7 +54,7 @@ pub(super) struct SentTimes {
 
 impl SentTimes {
     #[inline]
-    pub(super) fn take(&mut self, sent_at: Time) {
+    pub(super) fn record(&mut self, sent_at: Time) {
         self.first.get_or_insert(sent_at);
         self.last = Some(sent_at);
     }
@@ -94,7 +94,7 @@ impl Sender {
             fack: self.fack_or_una(),
             had_outstanding: !self.board.is_empty(),
         };
-        let (ece, marked) = self.marks.take(segment);
+        let (ece, marked) = self.marks.process_report(segment);
         let mut flags = AckFlags {
             carries_data: segment.len > 0,
             ece,
@@ -365,7 +365,7 @@ impl Sender {
             if head.tags.has(Tags::EVER_RETRANSMITTED) {
                 flags.retransmitted_acked = true;
             } else if !head.tags.has(Tags::SACKED) {
-                times.take(head.sent_at);
+                times.record(head.sent_at);
                 reordered = reordered.min(head.seq);
                 if head.end_seq() <= self.high_seq {
                     flags.original_acked = true;

@@ -166,7 +166,7 @@ impl SendBuffer {
 
     /// Moves `copied` bytes of the write, up to `end`, into an sk_buff. `is_new` is true for a new
     /// sk_buff, and false for the last one.
-    fn take(&mut self, end: u64, copied: u64, is_new: bool) {
+    fn move_bytes(&mut self, end: u64, copied: u64, is_new: bool) {
         self.call -= copied;
         self.backlog -= copied;
         if is_new {
@@ -342,7 +342,7 @@ impl Sender {
                 record => room.min(buffer.call).min(record),
             };
             let end = write_end + copied;
-            buffer.take(end, copied, is_new);
+            buffer.move_bytes(end, copied, is_new);
             let (is_over, is_head) = (buffer.call == 0, buffer.pieces.len() == 1);
             self.write_end = end;
             if is_over {

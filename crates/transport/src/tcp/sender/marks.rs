@@ -42,7 +42,7 @@ impl Marks {
 
     /// Processes the ECN report of an ACK. Returns true if the ACK reports marks, and their number
     /// if the feedback is accurate. `None` if the number is unknown.
-    pub(super) fn take(&mut self, segment: &Segment) -> (bool, Option<u32>) {
+    pub(super) fn process_report(&mut self, segment: &Segment) -> (bool, Option<u32>) {
         match self.feedback {
             EcnFeedback::None => (false, None),
             EcnFeedback::Classic | EcnFeedback::Dctcp => (segment.flags.has(Flags::ECE), None),
@@ -110,9 +110,9 @@ mod tests {
             ce_packets,
             ..Segment::default()
         };
-        assert_eq!(marks.take(&ack(3)), (true, Some(3)));
-        assert_eq!(marks.take(&ack(1)), (false, Some(0)));
-        assert_eq!(marks.take(&ack(4)), (true, Some(1)));
+        assert_eq!(marks.process_report(&ack(3)), (true, Some(3)));
+        assert_eq!(marks.process_report(&ack(1)), (false, Some(0)));
+        assert_eq!(marks.process_report(&ack(4)), (true, Some(1)));
         assert_eq!(marks.codepoint(), Ecn::Ect0);
     }
 

@@ -209,7 +209,7 @@ impl Sender {
                 self.lose(number);
             }
         }
-        self.board.settle(found);
+        self.board.advance_settled(found);
     }
 
     /// Handles an expiry of the reordering timer.

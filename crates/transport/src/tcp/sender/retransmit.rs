@@ -344,7 +344,7 @@ mod tests {
     }
 
     fn repair(b: &mut Bench) -> Vec<u64> {
-        b.step(|sender, cx| sender.retransmit_lost(cx));
+        b.run_step(|sender, cx| sender.retransmit_lost(cx));
         b.numbers()
     }
 
@@ -396,7 +396,7 @@ mod tests {
     fn what_goes_again_alone_parts_the_piece_on_either_side() {
         let mut b = in_one_piece(|_| ());
         let number = b.sender.board.first() + 4;
-        b.step(|sender, cx| sender.resend(cx, number, RetransmitCause::TailLossProbe));
+        b.run_step(|sender, cx| sender.resend(cx, number, RetransmitCause::TailLossProbe));
         assert_eq!((b.numbers(), b.sender.board.pieces), (vec![7], 3));
     }
 
@@ -446,14 +446,14 @@ mod tests {
         b.sender.high_seq = b.sender.snd_nxt;
         b.sender.frto = true;
         lose(&mut b, [0]);
-        b.step(|sender, cx| sender.repair(cx, Repair::NewDataFirst));
+        b.run_step(|sender, cx| sender.repair(cx, Repair::NewDataFirst));
         assert_eq!((b.numbers(), b.sender.frto), (vec![3], false));
         let mut b = in_one_piece(|_| ());
         b.sender.high_seq = b.sender.snd_nxt;
         b.sender.frto = true;
         b.sender.write_end += 1_000;
         lose(&mut b, [0]);
-        b.step(|sender, cx| sender.repair(cx, Repair::NewDataFirst));
+        b.run_step(|sender, cx| sender.repair(cx, Repair::NewDataFirst));
         assert_eq!((b.numbers(), b.sender.frto), (vec![13], true));
     }
 

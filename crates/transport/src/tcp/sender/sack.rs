@@ -116,7 +116,7 @@ impl Sender {
                     if segment.end_seq() <= self.high_seq {
                         flags.original_acked = true;
                     }
-                    news.times.take(segment.sent_at);
+                    news.times.record(segment.sent_at);
                 }
                 if self.config.recovery == LossRecovery::Sack {
                     // A SACKed octet does not count in the pipe (RFC 6675 section 4, SetPipe).

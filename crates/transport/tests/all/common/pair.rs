@@ -107,18 +107,18 @@ impl Pair {
             now: Time::ZERO,
             is_traced,
         };
-        pair.at(Time::ZERO, 1, AppCommand::Listen);
-        pair.at(Time::ZERO, 0, AppCommand::Connect);
+        pair.schedule_command(Time::ZERO, 1, AppCommand::Listen);
+        pair.schedule_command(Time::ZERO, 0, AppCommand::Connect);
         pair
     }
 
     /// Schedules a command of the application at end `end`.
-    pub(crate) fn at(&mut self, at: Time, end: usize, command: AppCommand) {
+    pub(crate) fn schedule_command(&mut self, at: Time, end: usize, command: AppCommand) {
         self.schedule(at, end, Command::App(command));
     }
 
     /// Schedules a notice of a link to end `end`.
-    pub(crate) fn tell(&mut self, at: Time, end: usize, info: LinkInfo) {
+    pub(crate) fn schedule_notice(&mut self, at: Time, end: usize, info: LinkInfo) {
         self.schedule(at, end, Command::Notice(info));
     }
 
@@ -203,7 +203,7 @@ impl Pair {
                 tcp.on_wake(self.now, &mut out, &mut NullProbe);
             }
         }
-        let sent = self.take(number, &mut out);
+        let sent = self.process_output(number, &mut out);
         self.out = out;
         self.look_at(number, sent);
         let end = &mut self.ends[number];
@@ -237,7 +237,7 @@ impl Pair {
     }
 
     /// Carries out the output of end `number`. Returns its number of data segments.
-    fn take(&mut self, number: usize, out: &mut Outbox) -> u32 {
+    fn process_output(&mut self, number: usize, out: &mut Outbox) -> u32 {
         let mut data = 0;
         let mut closes = false;
         let end = &mut self.ends[number];
@@ -298,7 +298,7 @@ impl Pair {
             }
         }
         if closes {
-            self.at(self.now, number, AppCommand::Close);
+            self.schedule_command(self.now, number, AppCommand::Close);
         }
         out.clear();
         data

@@ -58,10 +58,10 @@ impl Policer {
             self.last.at_ms = ack.now.as_millis();
         }
         (self.last.delivered, self.last.lost) = (ack.delivered, ack.lost);
-        self.step(step, ack.lost_now > 0)
+        self.update_state(step, ack.lost_now > 0)
     }
 
-    fn step(&mut self, step: Step, has_lost: bool) -> bool {
+    fn update_state(&mut self, step: Step, has_lost: bool) -> bool {
         if self.is_used {
             if step.is_probing && step.is_round_start {
                 self.rounds += 1;
@@ -102,7 +102,7 @@ impl Policer {
             is_probing,
             is_limited: false,
         };
-        self.step(step, true)
+        self.update_state(step, true)
     }
 
     fn end_interval(&mut self, mss: f64) {

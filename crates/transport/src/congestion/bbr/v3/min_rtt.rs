@@ -72,7 +72,7 @@ mod tests {
     const INTERVAL: Span = Span::from_secs(5);
     const WINDOW: Span = Span::from_secs(10);
 
-    fn take(min_rtt: &mut MinRtt, at: u64, rtt: u64) {
+    fn process_rtt(min_rtt: &mut MinRtt, at: u64, rtt: u64) {
         let sample = AckSample {
             rtt: Some(Span::from_millis(rtt)),
             ..ack(at_ms(at), 1)
@@ -84,7 +84,7 @@ mod tests {
     fn a_larger_one_counts_when_the_window_of_the_smallest_is_over() {
         let mut min_rtt = MinRtt::new(Some(Span::from_millis(40)), at_ms(0));
         for (at, expected) in [(5_000, 40), (9_000, 40), (10_000, 40), (10_001, 50)] {
-            take(&mut min_rtt, at, 50);
+            process_rtt(&mut min_rtt, at, 50);
             let smallest = min_rtt.get();
             assert_eq!(smallest, Some(Span::from_millis(expected)), "at {at} ms");
         }
@@ -93,12 +93,12 @@ mod tests {
     #[test]
     fn the_queue_is_to_be_emptied_once_an_interval() {
         let mut min_rtt = MinRtt::new(Some(Span::from_millis(40)), at_ms(0));
-        take(&mut min_rtt, 5_000, 50);
+        process_rtt(&mut min_rtt, 5_000, 50);
         assert!(!min_rtt.has_expired());
-        take(&mut min_rtt, 5_001, 50);
+        process_rtt(&mut min_rtt, 5_001, 50);
         assert!(min_rtt.has_expired());
         min_rtt.on_emptied(at_ms(5_200));
-        take(&mut min_rtt, 10_200, 50);
+        process_rtt(&mut min_rtt, 10_200, 50);
         assert!(!min_rtt.has_expired());
     }
 }

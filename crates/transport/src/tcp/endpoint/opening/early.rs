@@ -51,7 +51,7 @@ impl Early {
     }
 
     /// Records that the data on the peer's SYN was accepted.
-    pub(super) fn take(&mut self) {
+    pub(super) fn record_accepted(&mut self) {
         self.is_taken = true;
     }
 

@@ -26,7 +26,7 @@ pub(super) struct Offer {
 impl Offer {
     /// Returns the options that `segment` offers. `knows_accurate` is true if this end uses
     /// accurate ECN on the wire.
-    pub(super) fn of(segment: &Segment, knows_accurate: bool) -> Offer {
+    pub(super) fn from_segment(segment: &Segment, knows_accurate: bool) -> Offer {
         let is_reply = segment.flags.has(Flags::ACK);
         Offer {
             mss: match segment.mss {
@@ -78,14 +78,14 @@ mod tests {
                 mss: said,
                 ..syn(Flags::default())
             };
-            assert_eq!(Offer::of(&segment, false).mss, taken);
+            assert_eq!(Offer::from_segment(&segment, false).mss, taken);
         }
     }
 
     #[test]
     fn options_are_offered_by_being_there() {
         assert_eq!(
-            Offer::of(&syn(Flags::default()), false),
+            Offer::from_segment(&syn(Flags::default()), false),
             Offer {
                 mss: 536,
                 ..Offer::default()
@@ -98,7 +98,7 @@ mod tests {
             window_scale: Some(0),
             ..syn(Flags::default())
         };
-        let offer = Offer::of(&segment, false);
+        let offer = Offer::from_segment(&segment, false);
         assert!(offer.timestamps && offer.sack && offer.window_scaling);
     }
 
@@ -118,7 +118,11 @@ mod tests {
             (ack | ece | cwr, EcnFeedback::None),
             (ack | ae | ece | cwr, EcnFeedback::None),
         ] {
-            assert_eq!(Offer::of(&syn(flags), false).ecn, expected, "{flags:?}");
+            assert_eq!(
+                Offer::from_segment(&syn(flags), false).ecn,
+                expected,
+                "{flags:?}"
+            );
         }
         // With accurate ECN on the wire, the answer reports the ECN field with which the SYN
         // arrived.
@@ -131,7 +135,11 @@ mod tests {
             (ack | ae | ece | cwr, EcnFeedback::None),
             (ae, EcnFeedback::None),
         ] {
-            assert_eq!(Offer::of(&syn(flags), true).ecn, expected, "{flags:?}");
+            assert_eq!(
+                Offer::from_segment(&syn(flags), true).ecn,
+                expected,
+                "{flags:?}"
+            );
         }
     }
 }

@@ -4,7 +4,7 @@ use super::*;
 use crate::tcp::config::AccurateEcn;
 use fadeout_core::Ecn;
 
-fn at(millis: u64) -> Time {
+fn time_at_ms(millis: u64) -> Time {
     Time::ZERO + Span::from_millis(millis)
 }
 
@@ -42,7 +42,7 @@ fn syn(flags: Flags) -> Segment {
 
 /// Returns the times of `count` SYNs, ms.
 fn times(opening: &mut Opening, count: usize) -> Vec<u64> {
-    let mut now = at(0);
+    let mut now = time_at_ms(0);
     let mut times = Vec::new();
     for _ in 0..count {
         times.push(now.as_millis());
@@ -110,7 +110,7 @@ fn syns_and_syn_acks_have_their_own_limits() {
 #[test]
 fn a_syn_offers_all_and_its_answer_what_both_can() {
     let mut opens = Opening::new(&Arc::new(config()));
-    let first = opens.syn(at(5), &contents(), None);
+    let first = opens.syn(time_at_ms(5), &contents(), None);
     assert_eq!((first.seq, first.ack, first.len), (0, 0, 0));
     assert_eq!(first.flags, Flags::SYN);
     assert_eq!((first.mss, first.window), (1460, 64_000));
@@ -127,7 +127,7 @@ fn a_syn_offers_all_and_its_answer_what_both_can() {
     let terms = answers.on_call(&bare);
     assert!(!terms.window_scaling && terms.timestamps);
     assert_eq!(terms.answer_mss, Some(1448));
-    let answer = answers.syn(at(0), &contents(), None);
+    let answer = answers.syn(time_at_ms(0), &contents(), None);
     assert_eq!(answer.flags, Flags::SYN | Flags::ACK);
     assert_eq!(answer.ack, 1);
     assert_eq!(answer.window_scale, None);
@@ -140,7 +140,7 @@ fn a_syn_offers_all_and_its_answer_what_both_can() {
     };
     let terms = plain.on_call(&without);
     assert_eq!((terms.timestamps, terms.answer_mss), (false, Some(1460)));
-    assert!(!plain.syn(at(0), &contents(), None).has_timestamps);
+    assert!(!plain.syn(time_at_ms(0), &contents(), None).has_timestamps);
 }
 
 #[test]
@@ -152,7 +152,7 @@ fn what_this_end_lacks_is_neither_offered_nor_agreed_on() {
         ..config()
     };
     let mut opening = Opening::new(&Arc::new(poor.clone()));
-    let sent = opening.syn(at(0), &contents(), None);
+    let sent = opening.syn(time_at_ms(0), &contents(), None);
     assert!(!sent.has_timestamps && !sent.sack_permitted);
     assert_eq!(sent.window_scale, None);
     let terms = opening.on_syn(&syn(Flags::ACK));
@@ -210,7 +210,7 @@ fn ecn_is_what_both_ends_can_do() {
             needed_ecn: needed,
             ..contents()
         };
-        let sent = opening.syn(at(0), &contents, None);
+        let sent = opening.syn(time_at_ms(0), &contents, None);
         assert_eq!(sent.flags, Flags::SYN | flags, "{mode:?}");
         // The peer requests classic ECN, so the SYN-ACK agrees with ECE.
         let mut answers = Opening::new(&Arc::new(TcpConfig {
@@ -231,7 +231,7 @@ fn ecn_is_what_both_ends_can_do() {
         } else {
             ece
         };
-        let answer = answers.syn(at(0), &contents, None);
+        let answer = answers.syn(time_at_ms(0), &contents, None);
         assert_eq!(answer.flags, Flags::SYN | Flags::ACK | echo, "{mode:?}");
         // The peer does not request ECN, so the SYN-ACK has no ECN flag.
         answers.on_call(&syn(Flags::default()));
@@ -246,7 +246,7 @@ fn ecn_is_what_both_ends_can_do() {
         accurate.common_ecn(EcnFeedback::None),
         EcnFeedback::Accurate
     );
-    let answer = accurate.syn(at(0), &contents(), None);
+    let answer = accurate.syn(time_at_ms(0), &contents(), None);
     assert_eq!(answer.flags, Flags::SYN | Flags::ACK | cwr);
 }
 
@@ -264,7 +264,7 @@ fn accurate_ecn_on_the_wire_writes_its_own_flags_and_an_option_into_the_answer()
     let all = Flags::AE | Flags::CWR | Flags::ECE;
     let mut accurate = Accurate::new(rules);
     let mut opening = Opening::new(&Arc::new(wire.clone()));
-    let first = opening.syn(at(0), &contents(), Some(&accurate));
+    let first = opening.syn(time_at_ms(0), &contents(), Some(&accurate));
     assert_eq!(first.flags, Flags::SYN | all);
     assert!(!first.accurate.is_present());
     let mut answers = Opening::new(&Arc::new(wire.clone()));
@@ -272,14 +272,14 @@ fn accurate_ecn_on_the_wire_writes_its_own_flags_and_an_option_into_the_answer()
     let state = crate::tcp::ConnectionState::Listen;
     accurate.decode(state, &call, Ecn::Ce, 0, || unreachable!("it is no ACK"));
     answers.on_call(&call);
-    let answer = answers.syn(at(0), &contents(), Some(&accurate));
+    let answer = answers.syn(time_at_ms(0), &contents(), Some(&accurate));
     // The SYN arrived with a congestion mark, which the SYN-ACK reports with AE and CWR.
     let reflected = Flags::AE | Flags::CWR;
     assert_eq!(answer.flags, Flags::SYN | Flags::ACK | reflected);
     assert!(answer.accurate.is_present());
     // A peer without accurate ECN gets neither the flags nor the option.
     answers.on_call(&syn(Flags::ECE | Flags::CWR));
-    let classic = answers.syn(at(0), &contents(), Some(&accurate));
+    let classic = answers.syn(time_at_ms(0), &contents(), Some(&accurate));
     assert_eq!(classic.flags, Flags::SYN | Flags::ACK | Flags::ECE);
     assert!(!classic.accurate.is_present());
 }
@@ -287,7 +287,7 @@ fn accurate_ecn_on_the_wire_writes_its_own_flags_and_an_option_into_the_answer()
 #[test]
 fn only_an_acknowledgment_of_the_syn_answers_it() {
     let mut opening = Opening::new(&Arc::new(config()));
-    opening.syn(at(0), &contents(), None);
+    opening.syn(time_at_ms(0), &contents(), None);
     let (ack, rst) = (Flags::ACK, Flags::RST);
     let answer = |opening: &mut Opening, flags, number| {
         let segment = Segment {
@@ -295,7 +295,7 @@ fn only_an_acknowledgment_of_the_syn_answers_it() {
             flags,
             ..Segment::default()
         };
-        opening.on_answer(at(10), &segment, 1)
+        opening.on_answer(time_at_ms(10), &segment, 1)
     };
     let opening = &mut opening;
     assert_eq!(answer(opening, Flags::SYN, 0), Answer::CrossedSyn);
@@ -314,24 +314,27 @@ fn an_answer_to_something_else_is_reset_and_the_syn_goes_again_soon() {
     };
     for number in [0, 2] {
         let mut opening = Opening::new(&Arc::new(ticking.clone()));
-        opening.syn(at(0), &contents(), None);
+        opening.syn(time_at_ms(0), &contents(), None);
         let other = Segment {
             ack: number,
             ..syn(Flags::ACK)
         };
-        let Answer::Refused(Some(reset)) = opening.on_answer(at(10), &other, 1) else {
+        let Answer::Refused(Some(reset)) = opening.on_answer(time_at_ms(10), &other, 1) else {
             panic!("{number} is refused");
         };
         assert_eq!((reset.flags, reset.seq), (Flags::RST, number));
-        assert_eq!(opening.wake_at(), at(18));
+        assert_eq!(opening.wake_at(), time_at_ms(18));
         // The SYN is not repeated a second time, and a reset is never answered.
-        opening.syn(at(18), &contents(), None);
+        opening.syn(time_at_ms(18), &contents(), None);
         let then = opening.wake_at();
         let reset = Segment {
             flags: Flags::RST | Flags::ACK,
             ..other
         };
-        assert_eq!(opening.on_answer(at(20), &reset, 1), Answer::Refused(None));
+        assert_eq!(
+            opening.on_answer(time_at_ms(20), &reset, 1),
+            Answer::Refused(None)
+        );
         assert_eq!(opening.wake_at(), then);
     }
 }
@@ -346,13 +349,13 @@ fn an_echo_of_a_timestamp_that_was_never_sent_is_refused() {
         (131, true),
     ] {
         let mut opening = Opening::new(&Arc::new(config()));
-        opening.syn(at(100), &contents(), None);
+        opening.syn(time_at_ms(100), &contents(), None);
         let then = opening.wake_at();
         let answer = Segment {
             ts_echo: echo,
             ..syn(Flags::ACK)
         };
-        let taken = opening.on_answer(at(130), &answer, 1);
+        let taken = opening.on_answer(time_at_ms(130), &answer, 1);
         assert_eq!(
             matches!(taken, Answer::Refused(Some(_))),
             is_refused,
@@ -364,12 +367,15 @@ fn an_echo_of_a_timestamp_that_was_never_sent_is_refused() {
         timestamps: false,
         ..config()
     }));
-    without.syn(at(100), &contents(), None);
+    without.syn(time_at_ms(100), &contents(), None);
     let answer = Segment {
         ts_echo: 99,
         ..syn(Flags::ACK)
     };
-    assert_eq!(without.on_answer(at(130), &answer, 1), Answer::Accepted);
+    assert_eq!(
+        without.on_answer(time_at_ms(130), &answer, 1),
+        Answer::Accepted
+    );
 }
 
 #[test]
@@ -383,12 +389,12 @@ fn the_round_trip_is_told_by_the_first_syn_or_by_an_echo() {
         ..syn(Flags::ACK)
     };
     let mut opening = Opening::new(&Arc::new(config()));
-    opening.syn(at(100), &contents(), None);
+    opening.syn(time_at_ms(100), &contents(), None);
     opening.on_syn(&echo(100));
-    let now = at(140);
+    let now = time_at_ms(140);
     let rtt = |opening: &Opening, segment: &Segment| opening.round_trip(now, segment).0;
     assert_eq!(rtt(&opening, &echo(120)), Some(Span::from_millis(40)));
-    opening.syn(at(120), &contents(), None);
+    opening.syn(time_at_ms(120), &contents(), None);
     assert_eq!(rtt(&opening, &echo(120)), Some(Span::from_millis(20)));
     assert_eq!(rtt(&opening, &echo(140)), Some(Span::from_millis(1)));
     assert_eq!(rtt(&opening, &bare), None);
@@ -412,7 +418,7 @@ fn lost_syns_make_the_window_begin_with_one_segment_unless_they_are_forgiven() {
             opening.on_call(&peer);
         }
         for number in 0..syns {
-            opening.syn(at(1_000 * u64::from(number + 1)), &contents(), None);
+            opening.syn(time_at_ms(1_000 * u64::from(number + 1)), &contents(), None);
         }
         if !is_passive {
             opening.on_syn(&peer);
@@ -421,7 +427,7 @@ fn lost_syns_make_the_window_begin_with_one_segment_unless_they_are_forgiven() {
             ts_echo: echo,
             ..peer
         };
-        opening.round_trip(at(4_050), &answer).1
+        opening.round_trip(time_at_ms(4_050), &answer).1
     };
     assert!(!after(0, 1, false, 1_000));
     assert!(after(0, 2, false, 2_000), "RFC 5681 forgives none");
@@ -441,10 +447,10 @@ fn data_rides_on_the_first_syn_alone_and_counts_as_sent() {
         unsent: 900,
         ..contents()
     };
-    assert_eq!(opening.syn(at(0), &much, None).len, 500);
+    assert_eq!(opening.syn(time_at_ms(0), &much, None).len, 500);
     assert_eq!(opening.most_acknowledged(1), 501);
     assert_eq!(opening.most_acknowledged(700), 700);
-    assert_eq!(opening.syn(at(1_000), &much, None).len, 0);
+    assert_eq!(opening.syn(time_at_ms(1_000), &much, None).len, 0);
     assert_eq!(opening.most_acknowledged(1), 501);
     assert_eq!(opening.on_early_answer(1), (501, false));
     assert!(!opening.has_taken_early());
@@ -452,7 +458,7 @@ fn data_rides_on_the_first_syn_alone_and_counts_as_sent() {
     assert!(opening.has_taken_early());
     let mut nothing = Opening::new(&Arc::new(config()));
     nothing.open_fast(500);
-    assert_eq!(nothing.syn(at(0), &contents(), None).len, 0);
+    assert_eq!(nothing.syn(time_at_ms(0), &contents(), None).len, 0);
     assert_eq!(nothing.on_early_answer(1), (1, true));
     assert!(!nothing.has_taken_early());
 }
@@ -467,7 +473,7 @@ fn data_on_the_peers_syn_is_taken_by_the_end_that_answers() {
     assert!(answers.has_taken_early());
     let mut opens = Opening::new(&Arc::new(config()));
     opens.open_fast(0);
-    opens.syn(at(0), &contents(), None);
+    opens.syn(time_at_ms(0), &contents(), None);
     opens.on_syn(&syn(Flags::ACK));
     opens.take_early();
     assert!(!opens.has_taken_early());
@@ -481,14 +487,14 @@ fn a_crossed_syn_is_answered_by_our_own_again() {
         unsent: 500,
         ..contents()
     };
-    opening.syn(at(0), &much, None);
+    opening.syn(time_at_ms(0), &much, None);
     let then = opening.wake_at();
     // The peer's SYN has no options, although the endpoint's SYN had them.
     opening.on_syn(&Segment {
         flags: Flags::SYN,
         ..Segment::default()
     });
-    let answer = opening.crossed_syn(at(20), &much, None);
+    let answer = opening.crossed_syn(time_at_ms(20), &much, None);
     assert_eq!(answer.flags, Flags::SYN | Flags::ACK);
     assert_eq!((answer.ack, answer.len), (1, 0));
     assert_eq!(answer.window_scale, Some(7));
@@ -518,7 +524,7 @@ fn a_crossed_syn_is_answered_by_our_own_again() {
 fn the_first_syn_tells_when_the_handshake_began() {
     let mut opening = Opening::new(&Arc::new(config()));
     for millis in [7, 1_007] {
-        opening.syn(at(millis), &contents(), None);
-        assert_eq!(opening.first_sent_at(), at(7));
+        opening.syn(time_at_ms(millis), &contents(), None);
+        assert_eq!(opening.first_sent_at(), time_at_ms(7));
     }
 }

@@ -56,7 +56,7 @@ fn what_fills_a_gap_waits_only_where_gaps_are_nothing_special() {
     }
 }
 
-fn at(millis: u64) -> Time {
+fn time_at_ms(millis: u64) -> Time {
     Time::ZERO + Span::from_millis(millis)
 }
 
@@ -85,7 +85,7 @@ fn adapted(adaptive: u64) -> AckPolicy {
 }
 
 fn data(policy: &mut AckPolicy, millis: u64, rto: u64) {
-    policy.on_data(at(millis), Span::from_millis(rto), 65_535, 1448);
+    policy.on_data(time_at_ms(millis), Span::from_millis(rto), 65_535, 1448);
 }
 
 /// Returns the receiver's state after a segment that is not full.
@@ -100,7 +100,11 @@ fn unacknowledged(next: u64, srtt: u64) -> Unacknowledged {
 }
 
 fn later(policy: &mut AckPolicy, millis: u64, srtt: u64) -> bool {
-    policy.decide(at(millis), Urgency::Normal, &unacknowledged(1, srtt))
+    policy.decide(
+        time_at_ms(millis),
+        Urgency::Normal,
+        &unacknowledged(1, srtt),
+    )
 }
 
 #[test]
@@ -144,12 +148,12 @@ fn a_sender_that_pauses_for_a_timeout_gets_quick_acks_again() {
 #[test]
 fn a_reply_within_the_delay_makes_a_connection_interactive() {
     let mut fresh = linux();
-    fresh.on_data_sent(at(0));
+    fresh.on_data_sent(time_at_ms(0));
     assert!(!fresh.is_interactive(), "nothing came");
     for (after, is_interactive) in [(39, true), (40, false)] {
         let mut policy = adapted(40);
         policy.quick = 5;
-        policy.on_data_sent(at(after));
+        policy.on_data_sent(time_at_ms(after));
         assert_eq!(policy.is_interactive(), is_interactive);
         assert_eq!(later(&mut policy, after, 0), !is_interactive, "{after}");
     }
@@ -193,16 +197,16 @@ fn the_delay_is_bounded_by_the_round_trip_and_the_timeouts() {
     ] {
         let mut policy = adapted(adaptive);
         assert!(!later(&mut policy, 0, srtt));
-        assert_eq!(policy.wake_at(), at(delay), "{adaptive} {srtt}");
+        assert_eq!(policy.wake_at(), time_at_ms(delay), "{adaptive} {srtt}");
     }
     let mut long = adapted(250);
     long.before_timeout = ms(1_000);
     later(&mut long, 0, 0);
-    assert_eq!(long.wake_at(), at(200));
+    assert_eq!(long.wake_at(), time_at_ms(200));
     let mut short = adapted(100);
     short.before_timeout = ms(30);
     later(&mut short, 0, 0);
-    assert_eq!(short.wake_at(), at(30));
+    assert_eq!(short.wake_at(), time_at_ms(30));
 }
 
 #[test]
@@ -210,7 +214,7 @@ fn a_timer_keeps_its_time_and_one_about_to_fire_is_not_waited_for() {
     let mut policy = adapted(100);
     assert!(!later(&mut policy, 0, 0));
     assert!(!later(&mut policy, 74, 0));
-    assert_eq!(policy.wake_at(), at(100));
+    assert_eq!(policy.wake_at(), time_at_ms(100));
     assert!(later(&mut policy, 75, 0), "a quarter of the delay is left");
 }
 
@@ -245,7 +249,7 @@ fn a_delay_that_was_too_short_is_doubled_and_a_missing_reply_is_not_awaited_agai
     let mut waiting = adapted(100);
     waiting.expect_reply();
     later(&mut waiting, 0, 0);
-    assert!(waiting.on_wake(at(100), Span::from_secs(1)));
+    assert!(waiting.on_wake(time_at_ms(100), Span::from_secs(1)));
     assert!(!waiting.is_interactive());
     assert_eq!(waiting.adaptive, ms(40));
 }
@@ -256,7 +260,7 @@ fn is_thinned(policy: &mut AckPolicy, next: u64, rtt: u64) -> bool {
         rtt: Span::from_millis(rtt),
         ..unacknowledged(next, 0)
     };
-    !policy.decide(at(0), Urgency::OutOfOrder, &cx)
+    !policy.decide(time_at_ms(0), Urgency::OutOfOrder, &cx)
 }
 
 #[test]
@@ -267,20 +271,20 @@ fn acks_of_data_out_of_order_are_thinned_after_three() {
     assert!(policy.holds_compressed());
     let soon = Time::ZERO + Span::from_micros(500) + COMPRESSION_SLACK;
     assert_eq!(policy.wake_at(), soon, "a twentieth of the round trip");
-    assert!(!policy.on_wake(at(0), Span::from_secs(1)));
+    assert!(!policy.on_wake(time_at_ms(0), Span::from_secs(1)));
     assert!(policy.on_wake(soon, Span::from_secs(1)));
     // A thinned ACK has the timestamp of the last ACK held back. An ACK that is sent before its
     // timer expires has the present time.
     let before = Time::ZERO + Span::from_micros(500);
     assert_eq!(
         [soon, before].map(|at| policy.stamped_at(at)),
-        [at(0), before]
+        [time_at_ms(0), before]
     );
     policy.on_ack_sent();
     assert_eq!(policy.stamped_at(soon), soon);
     assert!(!policy.holds_compressed() && policy.wake_at().is_never());
     assert!(is_thinned(&mut policy, 7, 100), "the same gap");
-    let latest = at(1) + COMPRESSION_SLACK;
+    let latest = time_at_ms(1) + COMPRESSION_SLACK;
     assert_eq!(policy.wake_at(), latest, "and no longer than this");
     policy.on_ack_sent();
     let next = [(); 4].map(|()| is_thinned(&mut policy, 8, 10));
@@ -305,8 +309,12 @@ fn the_timer_of_an_ack_that_has_left_lets_thinned_ones_leave_when_it_runs_out() 
         assert!(out_of_order(&mut policy, 39_500));
     }
     assert!(!out_of_order(&mut policy, 39_500));
-    assert_eq!(policy.wake_at(), at(40), "before a millisecond has passed");
-    assert!(policy.on_wake(at(40), Span::from_secs(1)));
+    assert_eq!(
+        policy.wake_at(),
+        time_at_ms(40),
+        "before a millisecond has passed"
+    );
+    assert!(policy.on_wake(time_at_ms(40), Span::from_secs(1)));
     assert_eq!(policy.adaptive, ms(40), "no delay was too short");
     policy.on_ack_sent();
     assert!(!out_of_order(&mut policy, 40_500));
@@ -332,7 +340,7 @@ fn nothing_is_thinned_without_sack_or_where_it_is_off() {
         ..unacknowledged(7, 0)
     };
     for _ in 0..6 {
-        assert!(policy.decide(at(0), Urgency::OutOfOrder, &cx));
+        assert!(policy.decide(time_at_ms(0), Urgency::OutOfOrder, &cx));
     }
     let mut off = adapted(40);
     off.compresses = false;
@@ -356,10 +364,10 @@ fn data_that_leaves_soon_after_data_came_makes_a_connection_interactive() {
         (AckRule::EverySecond, 1, false),
     ] {
         let mut policy = AckPolicy::new(&config(rule));
-        policy.on_data_sent(at(0));
+        policy.on_data_sent(time_at_ms(0));
         assert!(!policy.is_interactive(), "nothing came");
-        policy.on_data(at(0), Span::from_secs(1), 65_535, 1448);
-        policy.on_data_sent(at(millis));
+        policy.on_data(time_at_ms(0), Span::from_secs(1), 65_535, 1448);
+        policy.on_data_sent(time_at_ms(millis));
         assert_eq!(policy.is_interactive(), is_interactive, "{rule:?} {millis}");
     }
 }
@@ -392,8 +400,8 @@ fn data_close_behind_data_leaves_the_least_delay() {
             timer_wheel: false,
             ..TcpConfig::linux()
         });
-        policy.on_data(at(0), Span::from_secs(1), 65_535, 1448);
-        policy.on_data(at(gap), Span::from_secs(1), 65_535, 1448);
+        policy.on_data(time_at_ms(0), Span::from_secs(1), 65_535, 1448);
+        policy.on_data(time_at_ms(gap), Span::from_secs(1), 65_535, 1448);
         let adaptive = Span::from_nanos(policy.adaptive);
         assert_eq!(adaptive, Span::from_millis(40), "{gap}");
     }

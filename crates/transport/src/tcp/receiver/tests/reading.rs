@@ -7,11 +7,11 @@ use super::*;
 fn a_fin_alone_and_what_leaves_a_gap_say_nothing_of_the_spacing_of_data() {
     let is_quick = |segment| {
         let mut b = Bench::new(&linux());
-        b.take(segment);
+        b.receive(segment);
         b.receiver.policy.is_quick()
     };
     assert!(is_quick(data(1, 1000)));
-    assert!(!is_quick(with(Flags::FIN, data(1, 0))));
+    assert!(!is_quick(add_flags(Flags::FIN, data(1, 0))));
     // A small segment behind a gap does not cause quick ACKs, because it does not let the window
     // grow.
     assert!(!is_quick(data(2001, 100)));
@@ -116,7 +116,7 @@ fn a_receiver_measures_the_round_trip_by_full_segments() {
             ts_echo: echo,
             ..data(1, len)
         };
-        b.take(segment);
+        b.receive(segment);
         assert_eq!(b.receiver.rtt(), rtt, "{len}");
     }
 }
@@ -151,7 +151,7 @@ fn the_ack_of_a_fin_waits_for_a_reply_that_may_come() {
     let ack_now = |config: &TcpConfig, may_reply| {
         let mut b = Bench::new(config);
         b.receiver.policy.forgo_quick_acks();
-        let fin = with(Flags::FIN, data(1, 0));
+        let fin = add_flags(Flags::FIN, data(1, 0));
         let received = b
             .receiver
             .on_segment(b.now, &fin, Ecn::NotEct, (RTO, SRTT), may_reply);
@@ -174,7 +174,7 @@ fn an_old_timestamp_shows_an_old_segment() {
         ts_value: stamp,
         ..data(seq, 1000)
     };
-    b.take(stamped(1, 500));
+    b.receive(stamped(1, 500));
     assert_eq!(b.receiver.ts_recent(), 500);
     let outdated = |b: &Bench, stamp| {
         b.receiver
@@ -298,7 +298,7 @@ fn a_fin_alone_takes_no_memory() {
     for seq in [1, 2001] {
         let mut b = Bench::new(&linux());
         b.receiver.set_reading(b.now, false);
-        b.take(with(Flags::FIN, data(seq, 0)));
+        b.receive(add_flags(Flags::FIN, data(seq, 0)));
         assert_eq!(b.receiver.held(), Held::Memory(0), "{seq}");
     }
 }

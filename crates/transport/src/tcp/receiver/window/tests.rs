@@ -10,7 +10,7 @@ fn the_buffer_follows_a_doubling_sender() {
 
 const MSS: u32 = 1448;
 
-fn at(ms: u64) -> Time {
+fn time_at_ms(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
 }
 
@@ -43,7 +43,7 @@ fn listening() -> AdvertisedWindow {
 fn the_first_windows_are_those_of_a_recorded_kernel() {
     let mut window = listening();
     assert_eq!((window.initial(), window.scale()), (65_160, 11));
-    window.on_established(at(0), MSS);
+    window.on_established(time_at_ms(0), MSS);
     window.measure_share(MSS);
     let offered = (1..=7).map(|n| {
         window.grow(MSS, MSS, u64::from(MSS));
@@ -56,7 +56,7 @@ fn the_first_windows_are_those_of_a_recorded_kernel() {
 #[test]
 fn what_a_syn_offered_is_not_taken_back() {
     let mut window = listening();
-    window.on_established(at(0), MSS);
+    window.on_established(time_at_ms(0), MSS);
     // Room for one segment is subtracted. But 65,160 bytes were already offered, so the window does
     // not shrink.
     assert_eq!(window.advertise(1, 0, MSS), 65_536);
@@ -66,7 +66,7 @@ fn what_a_syn_offered_is_not_taken_back() {
 #[test]
 fn small_segments_let_the_window_grow_less_far() {
     let mut window = listening();
-    window.on_established(at(0), MSS);
+    window.on_established(time_at_ms(0), MSS);
     window.measure_share(MSS);
     assert!(window.grow(500, MSS, 0));
     window.threshold = window.maximum / 2 + 1;
@@ -78,7 +78,7 @@ fn small_segments_let_the_window_grow_less_far() {
 #[test]
 fn a_nearly_full_buffer_closes_the_window() {
     let mut window = listening();
-    window.on_established(at(0), MSS);
+    window.on_established(time_at_ms(0), MSS);
     assert_eq!(window.preview(60_000, MSS), 4_096);
     assert_eq!(
         window.preview(62_000, MSS),
@@ -91,7 +91,7 @@ fn a_nearly_full_buffer_closes_the_window() {
 fn without_a_scale_the_window_is_whole_segments() {
     let mut window = listening();
     window.forgo_scaling();
-    window.on_established(at(0), MSS);
+    window.on_established(time_at_ms(0), MSS);
     assert_eq!(window.advertise(1, 0, MSS), 65_160);
     window.right_edge = 0;
     assert_eq!(window.advertise(1, 0, MSS), 63_712);
@@ -100,20 +100,20 @@ fn without_a_scale_the_window_is_whole_segments() {
 #[test]
 fn a_window_takes_a_round_trip() {
     let mut window = listening();
-    window.measure_round(at(0), 1);
-    window.measure_round(at(30), 30_000);
+    window.measure_round(time_at_ms(0), 1);
+    window.measure_round(time_at_ms(30), 30_000);
     assert_eq!(window.rtt, None);
-    window.measure_round(at(50), 1 + 65_160);
+    window.measure_round(time_at_ms(50), 1 + 65_160);
     assert_eq!(window.rtt, Some(Span::from_millis(50)));
 }
 
 #[test]
 fn a_smaller_round_trip_counts_at_once_and_a_larger_by_an_eighth() {
     let mut window = listening();
-    window.measure_rtt(at(100), 20, true);
-    window.measure_rtt(at(200), 104, true);
+    window.measure_rtt(time_at_ms(100), 20, true);
+    window.measure_rtt(time_at_ms(200), 104, true);
     assert_eq!(window.rtt, Some(Span::from_millis(82)));
-    window.measure_rtt(at(300), 219, true);
+    window.measure_rtt(time_at_ms(300), 219, true);
     assert_eq!(window.rtt, Some(Span::from_millis(81)));
 }
 
@@ -171,9 +171,9 @@ fn room_for_two_segments_is_offered_though_one_is_kept_back() {
     let mss = u64::from(MSS);
     window.buffer = 5 * mss / 2;
     window.threshold = window.buffer;
-    window.on_established(at(7), MSS);
+    window.on_established(time_at_ms(7), MSS);
     assert_eq!((window.threshold, window.space), (2 * mss, 2 * mss));
-    assert_eq!(window.measured_from, at(7));
+    assert_eq!(window.measured_from, time_at_ms(7));
 }
 
 #[test]
@@ -284,29 +284,32 @@ fn a_subflow_says_what_another_one_offered_rounded_down() {
 #[test]
 fn a_round_trip_of_reading_sets_the_buffer_and_begins_the_next() {
     let mut window = listening();
-    window.on_established(at(0), MSS);
+    window.on_established(time_at_ms(0), MSS);
     window.set_rtt(Some(Span::from_millis(10)));
     assert_eq!(window.rtt(), Some(Span::from_millis(10)));
     let mss = u64::from(MSS);
-    window.on_read(at(9), 50_000, mss, MSS);
-    assert_eq!((window.copied, window.measured_from), (50_000, at(0)));
-    window.on_read(at(10), 0, 0, MSS);
-    assert_eq!(window.measured_from, at(0), "nothing was read");
+    window.on_read(time_at_ms(9), 50_000, mss, MSS);
+    assert_eq!(
+        (window.copied, window.measured_from),
+        (50_000, time_at_ms(0))
+    );
+    window.on_read(time_at_ms(10), 0, 0, MSS);
+    assert_eq!(window.measured_from, time_at_ms(0), "nothing was read");
     let space = window.space;
     // The application reads five segments, the first three from one packet. The other two count for
     // the next round trip.
     let copied = 50_000 + mss;
-    window.on_read(at(10), 5 * mss, 3 * mss, MSS);
+    window.on_read(time_at_ms(10), 5 * mss, 3 * mss, MSS);
     let buffer = autotuned_buffer(copied, space, MSS);
     assert_eq!((window.buffer, window.memory), (buffer, 2 * buffer));
     assert_eq!((window.space, window.copied), (copied, 2 * mss));
-    assert_eq!(window.measured_from, at(10));
+    assert_eq!(window.measured_from, time_at_ms(10));
     // A read that is smaller than before does not change the buffer.
-    window.on_read(at(20), 1, 1, MSS);
+    window.on_read(time_at_ms(20), 1, 1, MSS);
     assert_eq!((window.buffer, window.space), (buffer, copied));
     let mut constant = fixed("linux", 50_000);
     constant.set_rtt(Some(Span::ZERO));
-    constant.on_read(at(10), 400_000, mss, MSS);
+    constant.on_read(time_at_ms(10), 400_000, mss, MSS);
     assert_eq!((constant.buffer, constant.copied), (50_000, 0));
 }
 
@@ -315,10 +318,10 @@ fn a_round_ends_with_the_whole_window_and_the_senders_time_bounds_it() {
     let mut window = listening();
     let srtt = Span::from_millis(20);
     assert_eq!(window.rtt_or(srtt), srtt);
-    window.measure_round(at(0), 2);
-    window.measure_round(at(20), 1 + 65_160);
+    window.measure_round(time_at_ms(0), 2);
+    window.measure_round(time_at_ms(20), 1 + 65_160);
     assert_eq!(window.rtt(), None);
-    window.measure_round(at(30), 2 + 65_160);
+    window.measure_round(time_at_ms(30), 2 + 65_160);
     assert_eq!(window.rtt(), Some(Span::from_millis(30)));
     assert_eq!(window.rtt_or(Span::ZERO), Span::from_millis(30));
     assert_eq!(window.rtt_or(srtt), srtt);
@@ -360,7 +363,7 @@ fn a_round_trip_is_measured_by_full_segments_that_take_a_millisecond() {
         (100, false, None),
     ] {
         let mut window = listening();
-        window.measure_rtt(at(100), echo, is_full);
+        window.measure_rtt(time_at_ms(100), echo, is_full);
         assert_eq!(window.rtt(), rtt, "{echo} {is_full}");
     }
 }
@@ -373,14 +376,14 @@ fn a_buffer_that_grows_beyond_all_numbers_is_the_largest() {
 #[test]
 fn the_same_echo_is_measured_once_and_a_fixed_window_needs_none() {
     let mut window = listening();
-    window.measure_rtt(at(100), 90, true);
-    window.measure_rtt(at(200), 90, true);
+    window.measure_rtt(time_at_ms(100), 90, true);
+    window.measure_rtt(time_at_ms(200), 90, true);
     assert_eq!(window.rtt(), Some(Span::from_millis(10)));
     let mut fixed = AdvertisedWindow::new(&TcpConfig {
         receive_window: ReceiveWindow::Fixed { bytes: 10_000 },
         ..TcpConfig::linux()
     });
-    fixed.measure_rtt(at(100), 90, true);
+    fixed.measure_rtt(time_at_ms(100), 90, true);
     assert_eq!(fixed.rtt(), None);
 }
 
@@ -435,16 +438,19 @@ fn a_closed_window_doubles_once_anything_can_be_offered() {
 #[test]
 fn as_much_as_in_the_round_trip_before_lets_the_buffer_be() {
     let mut window = listening();
-    window.on_established(at(0), MSS);
+    window.on_established(time_at_ms(0), MSS);
     window.set_rtt(Some(Span::from_millis(10)));
     window.buffer = 20_000;
     let (space, memory) = (window.space, window.memory);
     assert!(autotuned_buffer(space, space, MSS) > window.buffer);
-    window.on_read(at(10), space, space, MSS);
+    window.on_read(time_at_ms(10), space, space, MSS);
     assert_eq!((window.buffer, window.memory), (20_000, memory));
-    assert_eq!((window.space, window.measured_from), (space, at(10)));
+    assert_eq!(
+        (window.space, window.measured_from),
+        (space, time_at_ms(10))
+    );
     // One byte more than in the last round trip already grows the buffer.
-    window.on_read(at(20), space + 1, space + 1, MSS);
+    window.on_read(time_at_ms(20), space + 1, space + 1, MSS);
     assert!(window.buffer > 20_000);
 }
 

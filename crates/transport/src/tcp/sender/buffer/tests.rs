@@ -312,7 +312,7 @@ fn a_burst_is_cut_from_as_much_as_may_leave_together() {
     two.pieces.extend([piece(1_501), piece(9_001)]);
     b.sender.buffer = Some(two);
     b.sender.write_end = 9_001;
-    b.step(|sender, cx| sender.push_out(cx, Push::One));
+    b.run_step(|sender, cx| sender.push_out(cx, Push::One));
     let lengths: Vec<u32> = b.left().iter().map(|left| left.segment.len).collect();
     assert_eq!(lengths, [1_000; 5], "half of the window");
 }

@@ -85,12 +85,12 @@ fn a_subflow_pushes_what_ends_short_with_more_behind_it() {
         ..linux()
     });
     b.sender.offer(500, false);
-    b.step(|sender, cx| sender.transmit(cx));
+    b.run_step(|sender, cx| sender.transmit(cx));
     b.sender.offer(300, false);
-    b.step(|sender, cx| sender.transmit(cx));
+    b.run_step(|sender, cx| sender.transmit(cx));
     assert_eq!(lengths(&mut b), [500], "Nagle's rule holds the last one");
     b.sender.offer(300, true);
-    b.step(|sender, cx| sender.transmit(cx));
+    b.run_step(|sender, cx| sender.transmit(cx));
     assert_eq!(lengths(&mut b), [300]);
 }
 
@@ -133,7 +133,7 @@ fn reducing() -> Bench {
     let mut b = bursting(|config| config.nagle = true);
     b.write_bytes(100);
     b.left();
-    b.step(|sender, cx| sender.begin_reduction(cx, crate::congestion::CongestionKind::Ecn));
+    b.run_step(|sender, cx| sender.begin_reduction(cx, crate::congestion::CongestionKind::Ecn));
     b.sender.state = RecoveryState::Cwr;
     b.sender.window.cwnd = 10.0;
     b
@@ -148,7 +148,7 @@ fn a_small_segment_that_must_wait_ends_a_burst_before_it() {
     // Two of the window's ten segments count as sent in the reduction. So four more deliveries
     // allow no new segment.
     b.sender.recovery = Default::default();
-    b.step(|sender, cx| sender.begin_reduction(cx, crate::congestion::CongestionKind::Ecn));
+    b.run_step(|sender, cx| sender.begin_reduction(cx, crate::congestion::CongestionKind::Ecn));
     assert!(b.sender.recovery.has_sent_nothing());
     let mut ack = b.bare(0);
     ack.ack = 101;
@@ -179,14 +179,14 @@ fn what_a_writer_pushes_as_it_waits_or_as_a_full_piece_is_first_leaves_however_s
     ] {
         let mut b = reducing();
         b.sender.write_end += 2_500;
-        b.step(|sender, cx| sender.push_out(cx, push));
+        b.run_step(|sender, cx| sender.push_out(cx, push));
         let expected: Vec<u32> = [1_000, 1_000].into_iter().chain(last).collect();
         assert_eq!(lengths(&mut b), expected, "{push:?}");
         // The peer's window shortens the last segment, which is sent nevertheless.
         let mut b = facing(2_500, |config| config.nagle = true);
         b.sender.small_end = b.sender.snd_una + 1;
         b.sender.write_end += 20_000;
-        b.step(|sender, cx| sender.push_out(cx, push));
+        b.run_step(|sender, cx| sender.push_out(cx, push));
         assert_eq!(lengths(&mut b), expected, "{push:?}");
     }
 }
@@ -244,7 +244,7 @@ fn a_fin_alone_pushes_nothing_and_says_nothing_of_the_window() {
     assert_eq!(b.state(), RecoveryState::Cwr);
     b.left();
     b.sender.finish();
-    b.step(|sender, cx| sender.transmit(cx));
+    b.run_step(|sender, cx| sender.transmit(cx));
     let fin = b.left()[0].segment;
     assert!(fin.flags.has(Flags::FIN) && fin.len == 0);
     assert!(!fin.flags.has(Flags::PSH) && !fin.flags.has(Flags::CWR));

@@ -66,7 +66,7 @@ fn an_idle_sender_is_limited_unless_it_waits_for_something_else() {
     let suspended = |b: &mut Bench| {
         b.sender.config_mut().resilience.outage = crate::tcp::config::OutageResponse::Elfn;
         b.write(1);
-        b.step(|sender, cx| sender.on_link_info(cx, &LinkInfo::BlockageBegan));
+        b.run_step(|sender, cx| sender.on_link_info(cx, &LinkInfo::BlockageBegan));
         b.sender.rate = Default::default();
     };
     assert!(!limited(|b| {
@@ -85,7 +85,7 @@ fn a_subflow_whose_connection_has_more_is_not_limited_by_the_application() {
     for (holds_back, is_limited) in [(false, true), (true, false)] {
         let found = limited(|b| {
             b.sender.offer(FULL, holds_back);
-            b.step(|sender, cx| sender.transmit(cx));
+            b.run_step(|sender, cx| sender.transmit(cx));
         });
         assert_eq!(found, is_limited, "{holds_back}");
     }

@@ -161,7 +161,7 @@ fn a_duplicate_of_what_was_never_sent_is_none() {
 fn the_timer_of_reordering_gives_way_to_that_of_retransmission() {
     let mut b = Bench::sent(&linux(), 3);
     b.sender.timer = None;
-    b.step(|sender, cx| sender.on_reordering_timeout(cx));
+    b.run_step(|sender, cx| sender.on_reordering_timeout(cx));
     assert_eq!(b.numbers(), []);
     assert_eq!(b.timer().map(|(kind, _)| kind), Some(TimerKind::Rto));
 }
@@ -281,7 +281,7 @@ fn the_window_grows_back_by_one_more_where_an_ack_is_progress_without_loss() {
     // without a loss.
     for (lost, una_advanced, grows) in [(0, true, 2), (1, true, 1), (0, false, 1)] {
         let mut b = Bench::sent(&linux(), 10);
-        b.step(|sender, cx| sender.begin_reduction(cx, CongestionKind::FastRecovery));
+        b.run_step(|sender, cx| sender.begin_reduction(cx, CongestionKind::FastRecovery));
         let first = b.sender.board.first();
         for number in first + 1..first + 8 {
             b.sender.board.mark_sacked(number);
@@ -332,7 +332,7 @@ fn the_first_retransmissions_time_is_kept_while_one_is_outstanding() {
             let second = b.sender.board.first() + 1;
             b.sender.board.mark_retransmitted(second);
         }
-        b.step(|sender, cx| sender.try_to_open(cx, &AckFlags::default()));
+        b.run_step(|sender, cx| sender.try_to_open(cx, &AckFlags::default()));
         assert_eq!(b.sender.undo.first_retransmission.is_some(), is_out);
     }
 }

@@ -173,7 +173,7 @@ impl Bench {
     }
 
     /// Executes one step of the sender.
-    pub(super) fn step<R>(
+    pub(super) fn run_step<R>(
         &mut self,
         step: impl FnOnce(&mut Sender, &mut Step<'_, Rows>) -> R,
     ) -> R {
@@ -191,7 +191,7 @@ impl Bench {
 
     pub(super) fn write_bytes(&mut self, bytes: u64) {
         self.sender.write(self.now, bytes);
-        self.step(|sender, cx| sender.transmit(cx));
+        self.run_step(|sender, cx| sender.transmit(cx));
     }
 
     pub(super) fn write(&mut self, segments: u64) {
@@ -203,7 +203,7 @@ impl Bench {
         let until = self.now + ms(millis);
         while self.sender.wake_at() <= until {
             self.now = self.now.max(self.sender.wake_at());
-            if self.step(|sender, cx| sender.on_wake(cx)) == TimerOutcome::GiveUp {
+            if self.run_step(|sender, cx| sender.on_wake(cx)) == TimerOutcome::GiveUp {
                 self.gave_up_at.get_or_insert(self.now);
             }
         }
@@ -222,7 +222,7 @@ impl Bench {
     }
 
     pub(super) fn arrive(&mut self, segment: Segment) {
-        self.step(|sender, cx| sender.on_ack(cx, &segment));
+        self.run_step(|sender, cx| sender.on_ack(cx, &segment));
     }
 
     pub(super) fn ack(&mut self, segments: u64) {

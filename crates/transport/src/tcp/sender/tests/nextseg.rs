@@ -136,7 +136,7 @@ struct Peer {
 
 impl Peer {
     /// Receives `segment`. Returns the acknowledgment and the ranges that it SACKs.
-    fn take(&mut self, segment: u64) -> (u64, Vec<(u64, u64)>) {
+    fn receive(&mut self, segment: u64) -> (u64, Vec<(u64, u64)>) {
         self.arrived.insert(segment);
         while self.arrived.contains(&(self.next + 1)) {
             self.next += 1;
@@ -203,7 +203,7 @@ fn run(seed: u64, is_told: bool) -> Model {
         let Some(segment) = air.remove(place.min(air.len().saturating_sub(1))) else {
             break; // The retransmission timer expires.
         };
-        let (ack, ranges) = peer.take(segment);
+        let (ack, ranges) = peer.receive(segment);
         expected = Vec::new();
         if ack_loss && draw.chance(0.2) {
             continue;

@@ -16,8 +16,8 @@ fn outlasting(outage: OutageResponse) -> TcpConfig {
     config
 }
 
-fn tell(b: &mut Bench, info: LinkInfo) {
-    b.step(|sender, cx| sender.on_link_info(cx, &info));
+fn report_link_info(b: &mut Bench, info: LinkInfo) {
+    b.run_step(|sender, cx| sender.on_link_info(cx, &info));
 }
 
 // --- apparent losses
@@ -165,7 +165,7 @@ fn one_segment_of_a_few_is_expendable() {
 #[test]
 fn a_snooze_sends_nothing_and_goes_on_paced_with_the_window_it_had() {
     let mut b = Bench::sent(&outlasting(OutageResponse::Feedback), 30);
-    tell(&mut b, LinkInfo::BlockageBegan);
+    report_link_info(&mut b, LinkInfo::BlockageBegan);
     b.wait(3000);
     b.write(1);
     assert_eq!(b.numbers(), []);
@@ -174,7 +174,7 @@ fn a_snooze_sends_nothing_and_goes_on_paced_with_the_window_it_had() {
     b.sack(0, &[(2, 8)]);
     assert_eq!((b.numbers(), b.sender.board.lost_out), (vec![], 0));
     assert!(!b.sender.is_pacing());
-    tell(&mut b, LinkInfo::BlockageEnded);
+    report_link_info(&mut b, LinkInfo::BlockageEnded);
     assert_eq!((b.cwnd(), b.told().events.len()), (10.0, 0));
     assert!(
         b.sender.is_pacing(),
@@ -199,16 +199,16 @@ fn a_snooze_sends_nothing_and_goes_on_paced_with_the_window_it_had() {
 fn a_snooze_with_nothing_outstanding_ends_without_a_timer() {
     let mut b = Bench::new(&outlasting(OutageResponse::Feedback));
     b.sender.timer = Some((TimerKind::Persist, b.now + ms(200)));
-    tell(&mut b, LinkInfo::BlockageBegan);
-    tell(&mut b, LinkInfo::BlockageEnded);
+    report_link_info(&mut b, LinkInfo::BlockageBegan);
+    report_link_info(&mut b, LinkInfo::BlockageEnded);
     assert_eq!(b.timer(), None);
     // With outstanding data, the timer continues with its remaining time.
     let mut b = Bench::sent(&outlasting(OutageResponse::Feedback), 10);
     b.sender.window.cwnd = 1.0;
     assert_eq!(b.timer(), Some((TimerKind::Rto, ms(200))));
-    tell(&mut b, LinkInfo::BlockageBegan);
+    report_link_info(&mut b, LinkInfo::BlockageBegan);
     b.wait(1000);
-    b.step(|sender, cx| sender.on_link_info(cx, &LinkInfo::Rate(Rate::UNLIMITED)));
+    b.run_step(|sender, cx| sender.on_link_info(cx, &LinkInfo::Rate(Rate::UNLIMITED)));
     assert!(b.sender.is_suspended());
 }
 
@@ -219,7 +219,7 @@ fn a_standby_asks_at_intervals_until_an_answer_comes() {
     let mut config = outlasting(OutageResponse::Elfn);
     config.resilience.probe_interval = Span::from_secs(2);
     let mut b = Bench::sent(&config, 20);
-    tell(&mut b, LinkInfo::BlockageBegan);
+    report_link_info(&mut b, LinkInfo::BlockageBegan);
     b.wait(5000);
     assert_eq!(b.numbers(), [1, 1]);
     b.ack(1);
@@ -231,14 +231,14 @@ fn a_standby_asks_at_intervals_until_an_answer_comes() {
     b.peer_window = 0;
     b.ack(0);
     b.write(1);
-    tell(&mut b, LinkInfo::BlockageBegan);
+    report_link_info(&mut b, LinkInfo::BlockageBegan);
     b.wait(2000);
     let asked = b.left();
     assert_eq!(asked.len(), 1);
     assert_eq!((asked[0].segment.seq, asked[0].segment.len), (0, 0));
     // Without data there are no probes.
     let mut b = Bench::new(&config);
-    tell(&mut b, LinkInfo::BlockageBegan);
+    report_link_info(&mut b, LinkInfo::BlockageBegan);
     b.wait(2000);
     assert_eq!(b.left().len(), 0);
     b.write(1);
@@ -249,7 +249,10 @@ fn a_standby_asks_at_intervals_until_an_answer_comes() {
 #[test]
 fn a_hold_repeats_the_head_without_backing_off_until_the_link_is_back() {
     // RTW-TCP retransmits the oldest segment at each timeout, without backoff.
-    let ends: [fn(&mut Bench); 2] = [|b| tell(b, LinkInfo::BlockageEnded), |b| b.ack(1)];
+    let ends: [fn(&mut Bench); 2] = [
+        |b| report_link_info(b, LinkInfo::BlockageEnded),
+        |b| b.ack(1),
+    ];
     for end in ends {
         let mut b = Bench::sent(&without_probes(), 20);
         b.hold(true);
@@ -257,7 +260,7 @@ fn a_hold_repeats_the_head_without_backing_off_until_the_link_is_back() {
         assert_eq!(b.numbers(), [1, 1, 1], "every 300 ms");
         assert_eq!(b.sender.statistics.timeouts, 0);
         assert_eq!((b.cwnd(), b.told().events.len()), (10.0, 0));
-        tell(&mut b, LinkInfo::BlockageBegan);
+        report_link_info(&mut b, LinkInfo::BlockageBegan);
         assert_eq!(b.numbers(), []);
         end(&mut b);
         assert_eq!(b.told().idle[0], ms(650), "the control's clock stood still");
@@ -266,7 +269,7 @@ fn a_hold_repeats_the_head_without_backing_off_until_the_link_is_back() {
         assert_eq!(b.cwnd(), 10.0);
     }
     let mut b = Bench::sent(&without_probes(), 20);
-    tell(&mut b, LinkInfo::BlockageEnded);
+    report_link_info(&mut b, LinkInfo::BlockageEnded);
     assert_eq!(b.numbers(), [], "nothing was held");
 }
 
@@ -310,9 +313,9 @@ fn after_an_outage_without_sack_duplicates_of_old_data_begin_nothing() {
         let mut config = profile("newreno");
         config.resilience.outage = OutageResponse::Feedback;
         let mut b = Bench::sent(&config, 40);
-        tell(&mut b, LinkInfo::BlockageBegan);
+        report_link_info(&mut b, LinkInfo::BlockageBegan);
         b.wait(500);
-        tell(&mut b, LinkInfo::BlockageEnded);
+        report_link_info(&mut b, LinkInfo::BlockageEnded);
         b.wait(200);
         assert_eq!(b.state(), RecoveryState::Loss);
         b.ack(acked);

@@ -174,7 +174,7 @@ fn small_segments_wait_for_small_ones_alone() {
     // The FIN is sent together with the remaining data, so that the small segment does not wait.
     b.write_bytes(10);
     b.sender.finish();
-    b.step(|sender, cx| sender.transmit(cx));
+    b.run_step(|sender, cx| sender.transmit(cx));
     let last = b.left()[0].segment;
     assert!(last.len == 10 && last.flags.has(Flags::FIN));
     assert!(b.sender.has_sent_fin());
@@ -340,7 +340,7 @@ fn a_custom_control_is_told_of_data_and_not_of_a_bare_fin() {
         .collect();
     assert_eq!(told, [(1, 1000, 1, false), (1001, 500, 2, false)]);
     b.sender.finish();
-    b.step(|sender, cx| sender.transmit(cx));
+    b.run_step(|sender, cx| sender.transmit(cx));
     assert_eq!(b.left().len(), 3);
     assert_eq!(b.told().sent.len(), 0);
     // The retransmission of the FIN is recorded without payload.
@@ -379,7 +379,7 @@ fn what_of_a_syns_data_was_not_acknowledged_goes_again_without_a_reduction() {
         b.sender.board = Default::default();
         b.now += ms(100);
         let end = 2501;
-        b.step(|sender, cx| sender.on_early_answer(cx, (1 + acked, end), sent_at));
+        b.run_step(|sender, cx| sender.on_early_answer(cx, (1 + acked, end), sent_at));
         assert_eq!(b.numbers(), again, "{acked}");
         assert_eq!(
             (b.cwnd(), b.sender.snd_nxt, b.sender.snd_una),
@@ -514,7 +514,7 @@ fn what_of_a_syns_data_waits_in_the_buffer_is_taken_out_of_it() {
         b.sender.write_end = 1 + written;
         let sent_at = b.now;
         b.now += ms(100);
-        b.step(|sender, cx| sender.on_early_answer(cx, (1, 2_501), sent_at));
+        b.run_step(|sender, cx| sender.on_early_answer(cx, (1, 2_501), sent_at));
         assert_eq!(b.sender.write_end, 2_501, "{written}");
         assert_eq!(b.sender.backlog(), 1_500, "{written}");
     }
@@ -525,13 +525,13 @@ fn a_syns_data_is_one_piece_with_a_push_at_its_end_and_was_sent_with_the_syn() {
     let mut b = Bench::new(&without_probes());
     let sent_at = b.now;
     b.now += ms(100);
-    b.step(|sender, cx| sender.on_early_answer(cx, (2_501, 2_501), sent_at));
+    b.run_step(|sender, cx| sender.on_early_answer(cx, (2_501, 2_501), sent_at));
     assert!(b.sender.board.is_empty());
     let mut b = Bench::new(&without_probes());
     b.sender.window.cwnd = 1.0;
     let sent_at = b.now;
     b.now += ms(100);
-    b.step(|sender, cx| sender.on_early_answer(cx, (1, 2_501), sent_at));
+    b.run_step(|sender, cx| sender.on_early_answer(cx, (1, 2_501), sent_at));
     // The first segment was retransmitted, so it now has an sk_buff of its own.
     assert_eq!(b.numbers(), [1]);
     let board = &b.sender.board;

@@ -7,7 +7,7 @@ fn recovering(config: &TcpConfig) -> Bench {
     let mut b = Bench::sent(config, 20);
     b.sack(0, &[(3, 5)]);
     b.sender.window.cwnd = 20.0;
-    b.step(|sender, cx| sender.retransmit_lost(cx));
+    b.run_step(|sender, cx| sender.retransmit_lost(cx));
     let again: Vec<u64> = b.numbers().into_iter().filter(|&n| n < 11).collect();
     assert_eq!(again, [1, 2]);
     b.sender.window.cwnd = 7.0;
@@ -117,7 +117,7 @@ fn duplicates_above_the_ack_count_for_what_was_sent_again() {
         let mut b = Bench::sent(&without_timestamps(), 20);
         b.sack(0, &[(4, 6), (2, 2)]);
         b.sender.window.cwnd = 20.0;
-        b.step(|sender, cx| sender.retransmit_lost(cx));
+        b.run_step(|sender, cx| sender.retransmit_lost(cx));
         b.wait(10);
         assert_eq!(b.rows.retransmits.len(), 2);
         b.sack(0, &[duplicate, (2, 6)]);
@@ -183,7 +183,7 @@ fn an_undo_pays_for_every_copy_that_was_out_when_the_reduction_began() {
         b.sender.rack.persist = 5;
         let mut is_undone = |paid| {
             b.sender.undo.repay(paid);
-            b.step(|sender, cx| sender.undo_by_dsack(cx))
+            b.run_step(|sender, cx| sender.undo_by_dsack(cx))
         };
         let mut paid = is_undone(0).then_some(0);
         for count in 1..=4 {
