@@ -404,7 +404,7 @@ class Predictor:
     ) -> tuple[float, int, int, float, float] | None: ...
 
 def score_predictions(
-    said: Sequence[tuple[float, tuple[float, int, int, float, float]]],
+    received: Sequence[tuple[float, tuple[float, int, int, float, float]]],
     cuts: Sequence[tuple[int, int, float, float]],
 ) -> tuple[
     int,

@@ -11,7 +11,7 @@ const MOST: usize = 16;
 
 /// Distance in metres below which neighbouring edges are treated as one edge, the deepest of them.
 /// Such edges belong to vehicles side by side, not one behind the other.
-const BESIDE_M: f64 = 2.0;
+const NEAR_M: f64 = 2.0;
 
 /// Distance of an edge from the first end, and its height above the straight line, metres.
 type Height = (f64, f64);
@@ -41,13 +41,13 @@ pub fn cascaded_loss(edges: &[Edge], length_m: f64, wavelength_m: f64) -> Decibe
     let mut heights = [(0.0, 0.0); MOST + 2];
     let mut count = 1;
     let shallowest = nth_deepest(edges);
-    let is_beside = |edge: &Edge| {
-        let near = |other: &&Edge| (other.share - edge.share).abs() * length_m < BESIDE_M;
+    let is_below_near_edge = |edge: &Edge| {
+        let near = |other: &&Edge| (other.share - edge.share).abs() * length_m < NEAR_M;
         let deeper = |other: &Edge| other.depth > edge.depth;
         edges.iter().filter(near).any(deeper)
     };
     for edge in edges.iter().filter(|edge| edge.depth >= shallowest) {
-        if count <= MOST && !is_beside(edge) {
+        if count <= MOST && !is_below_near_edge(edge) {
             let scale = (2.0 / (length_m * edge.share * (1.0 - edge.share))).sqrt();
             heights[count] = (edge.share * length_m, edge.depth / scale);
             count += 1;
@@ -118,13 +118,13 @@ fn spreading_db(points: &[Height], main: &[usize]) -> f64 {
     if main.len() < 4 {
         return 0.0;
     }
-    let way = |index: usize| (points[main[index + 1]].0 - points[main[index]].0).max(1e-3);
+    let distance = |index: usize| (points[main[index + 1]].0 - points[main[index]].0).max(1e-3);
     let count = main.len() - 1;
-    let total: f64 = (0..count).map(way).sum();
+    let total: f64 = (0..count).map(distance).sum();
     // The sum of logarithms cannot overflow, unlike the product of many lengths.
-    let upper = log10(total) + (0..count).map(|index| log10(way(index))).sum::<f64>();
-    let pairs = (1..count).map(|index| log10(way(index - 1) + way(index)));
-    let lower = log10(way(0)) + log10(way(count - 1)) + pairs.sum::<f64>();
+    let upper = log10(total) + (0..count).map(|index| log10(distance(index))).sum::<f64>();
+    let pairs = (1..count).map(|index| log10(distance(index - 1) + distance(index)));
+    let lower = log10(distance(0)) + log10(distance(count - 1)) + pairs.sum::<f64>();
     10.0 * (lower - upper)
 }
 

@@ -68,11 +68,11 @@ impl SmallScale {
 
     fn draw(&self, shared: &Fadings, condition: usize) -> Box<[Option<Rays>]> {
         let stream = |domain| Stream::new(self.seed, domain, self.entity);
-        let [mut first, mut further] = DOMAINS[condition].map(stream);
+        let [mut first, mut others] = DOMAINS[condition].map(stream);
         let draw = |antenna| {
             let stream = match antenna {
                 0 => &mut first,
-                _ => &mut further,
+                _ => &mut others,
             };
             let (wavelength, doppler) = (shared.wavelength_m, shared.environment_doppler_hz);
             shared.plans[condition].rays(stream, wavelength, doppler)
@@ -189,15 +189,15 @@ impl SmallScale {
         let first = self.flat(0, shared, n, path);
         match shared.antennas {
             1 => first,
-            _ => first + self.flat_of_further(shared, n, path),
+            _ => first + self.flat_of_other_antennas(shared, n, path),
         }
     }
 
     /// Returns the sum of the gains of all antennas except the first.
     #[inline(never)]
-    fn flat_of_further(&self, shared: &Fadings, n: usize, path: (Place, f64)) -> f64 {
-        let further = 1..shared.antennas as usize;
-        further
+    fn flat_of_other_antennas(&self, shared: &Fadings, n: usize, path: (Place, f64)) -> f64 {
+        let others = 1..shared.antennas as usize;
+        others
             .map(|antenna| self.flat(antenna, shared, n, path))
             .sum()
     }

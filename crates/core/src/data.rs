@@ -250,25 +250,25 @@ mod tests {
     #[test]
     fn what_is_too_much_or_does_not_fit_is_told() {
         use std::hint::black_box;
-        let told = |read: fn()| std::panic::catch_unwind(read).is_err();
+        let panics = |read: fn()| std::panic::catch_unwind(read).is_err();
         assert!(
-            told(|| _ = black_box(words::<1, 1>(LISTS, "xy", 2))),
+            panics(|| _ = black_box(words::<1, 1>(LISTS, "xy", 2))),
             "a long row"
         );
         assert!(
-            told(|| _ = black_box(words::<3, 1>(LISTS, "xy", 2))),
+            panics(|| _ = black_box(words::<3, 1>(LISTS, "xy", 2))),
             "a short row"
         );
         assert!(
-            told(|| _ = black_box(words::<2, 2>(LISTS, "xy", 2))),
+            panics(|| _ = black_box(words::<2, 2>(LISTS, "xy", 2))),
             "one row"
         );
         assert!(
-            told(|| _ = black_box(words::<2, 1>(LISTS, "y", 2))),
+            panics(|| _ = black_box(words::<2, 1>(LISTS, "y", 2))),
             "no whole number"
         );
         assert!(
-            told(|| _ = black_box(bytes::<1, 1>("x,256", "x", 1))),
+            panics(|| _ = black_box(bytes::<1, 1>("x,256", "x", 1))),
             "no byte"
         );
     }

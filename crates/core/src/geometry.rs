@@ -64,8 +64,8 @@ impl Sub for Point {
 
 impl Add<Vector> for Point {
     type Output = Point;
-    fn add(self, way: Vector) -> Point {
-        Point::new(self.x + way.x, self.y + way.y, self.z + way.z)
+    fn add(self, offset: Vector) -> Point {
+        Point::new(self.x + offset.x, self.y + offset.y, self.z + offset.z)
     }
 }
 

@@ -53,13 +53,13 @@ impl Lattice {
         let second = ((y * ax - x * ay) / area).round();
         // If the distance to an image is below half of the smallest distance between images, no
         // other image is nearer.
-        let way = Vector::new(first * ax + second * bx, first * ay + second * by, 0.0);
-        let (dx, dy) = (x - way.x, y - way.y);
+        let offset = Vector::new(first * ax + second * bx, first * ay + second * by, 0.0);
+        let (dx, dy) = (x - offset.x, y - offset.y);
         let squared = |x: f64, y: f64| x * x + y * y;
         let between = squared(ax + bx, ay + by).min(squared(ax - bx, ay - by));
         let around = squared(ax, ay).min(squared(bx, by)).min(between);
         if squared(dx, dy) < 0.24 * around {
-            return way;
+            return offset;
         }
         // The nearest image is one of these nine, if neither shift is longer than the distance
         // between the ends of the two shifts. Usual layouts fulfil this condition.
@@ -67,11 +67,11 @@ impl Lattice {
         for i in [0.0, -1.0, 1.0] {
             for j in [0.0, -1.0, 1.0] {
                 let (first, second) = (first + i, second + j);
-                let way = Vector::new(first * ax + second * bx, first * ay + second * by, 0.0);
-                let (dx, dy) = (x - way.x, y - way.y);
+                let offset = Vector::new(first * ax + second * bx, first * ay + second * by, 0.0);
+                let (dx, dy) = (x - offset.x, y - offset.y);
                 let squared = dx * dx + dy * dy;
                 if squared < nearest.0 {
-                    nearest = (squared, way);
+                    nearest = (squared, offset);
                 }
             }
         }
@@ -114,12 +114,12 @@ mod tests {
                 for i in -5..=5 {
                     for j in -5..=5 {
                         let (i, j) = (f64::from(i), f64::from(j));
-                        let way = Vector::new(
+                        let offset = Vector::new(
                             i * first.0 + j * second.0,
                             i * first.1 + j * second.1,
                             0.0,
                         );
-                        least = least.min((from + way).ground_distance_to(to));
+                        least = least.min((from + offset).ground_distance_to(to));
                     }
                 }
                 assert!((found - least).abs() < 1e-9, "{found}, not {least}");

@@ -124,7 +124,7 @@ impl<T: Copy + Default + std::fmt::Debug, const PIECE: usize> Recycled<T, PIECE>
 pub struct PacketPool {
     packets: Recycled<UnderWay, 1024>,
     /// Segments whose rarely used fields are set.
-    beside: Recycled<Segment, 64>,
+    separate: Recycled<Segment, 64>,
 }
 
 impl PacketPool {
@@ -136,7 +136,7 @@ impl PacketPool {
     /// Stores a packet.
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> PacketId {
-        self.store(UnderWay::beside_segment(&packet), &packet.segment)
+        self.store(UnderWay::without_segment(&packet), &packet.segment)
     }
 
     /// Stores a new packet with a segment.
@@ -178,7 +178,7 @@ impl PacketPool {
     fn store(&mut self, under_way: UnderWay, segment: &Segment) -> PacketId {
         let content = match Usual::from_segment(segment) {
             Some(usual) => Content::Usual(usual),
-            None => self.put_beside(segment),
+            None => self.store_separately(segment),
         };
         let slot = self.packets.claim();
         *self.packets.item_mut(slot) = UnderWay {
@@ -190,10 +190,10 @@ impl PacketPool {
     }
 
     #[inline(never)]
-    fn put_beside(&mut self, segment: &Segment) -> Content {
-        let at = self.beside.claim();
-        *self.beside.item_mut(at) = *segment;
-        Content::Beside {
+    fn store_separately(&mut self, segment: &Segment) -> Content {
+        let at = self.separate.claim();
+        *self.separate.item_mut(at) = *segment;
+        Content::Separate {
             at,
             len: segment.len,
         }
@@ -204,7 +204,7 @@ impl PacketPool {
     pub fn segment(&self, id: PacketId) -> Cow<'_, Segment> {
         match &self[id].content {
             Content::Usual(usual) => Cow::Owned(usual.segment()),
-            Content::Beside { at, .. } => Cow::Borrowed(self.beside.item(*at)),
+            Content::Separate { at, .. } => Cow::Borrowed(self.separate.item(*at)),
         }
     }
 
@@ -216,12 +216,12 @@ impl PacketPool {
     /// Frees a slot.
     #[inline]
     pub fn free(&mut self, id: PacketId) {
-        if let Content::Beside { at, .. } = self[id].content {
-            self.beside.free(at);
+        if let Content::Separate { at, .. } = self[id].content {
+            self.separate.free(at);
         }
         self.packets.free(id.0);
         debug_assert!(
-            self.beside.len() <= self.packets.len(),
+            self.separate.len() <= self.packets.len(),
             "a segment is left without its packet"
         );
     }
@@ -303,14 +303,14 @@ mod tests {
 
     fn in_pool(segment: Segment) -> (PacketPool, PacketId) {
         let mut pool = PacketPool::new();
-        let way = (FlowId(1), EndpointId(2), RouteId(3));
-        let id = pool.send(way, Time::from_nanos(4), Ecn::Ect0, &segment);
+        let ids = (FlowId(1), EndpointId(2), RouteId(3));
+        let id = pool.send(ids, Time::from_nanos(4), Ecn::Ect0, &segment);
         (pool, id)
     }
 
-    fn assert_kept(segment: Segment, beside: usize) {
+    fn assert_kept(segment: Segment, separate: usize) {
         let (mut pool, id) = in_pool(segment);
-        assert_eq!(pool.beside.len(), beside, "{segment:?}");
+        assert_eq!(pool.separate.len(), separate, "{segment:?}");
         assert_eq!(*pool.segment(id), segment);
         assert_eq!(pool[id].wire_len(), segment.wire_len());
         let packet = pool.remove(id);
@@ -324,7 +324,7 @@ mod tests {
             ..Packet::default()
         };
         assert_eq!(format!("{packet:?}"), format!("{expected:?}"));
-        assert!(pool.is_empty() && pool.beside.len() == 0);
+        assert!(pool.is_empty() && pool.separate.len() == 0);
     }
 
     #[test]
@@ -401,8 +401,8 @@ mod tests {
         pool[id].hop = 3;
         pool[id].protocol = Protocol::Udp;
         pool.free(id);
-        let way = (FlowId(1), RouteId(2));
-        let message = pool.send_message(way, Time::from_nanos(4), (5, 972));
+        let ids = (FlowId(1), RouteId(2));
+        let message = pool.send_message(ids, Time::from_nanos(4), (5, 972));
         assert_eq!((message, pool[message].wire_len()), (id, 972));
         let expected = Packet {
             flow: FlowId(1),

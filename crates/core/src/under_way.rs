@@ -32,7 +32,7 @@ pub(crate) enum Content {
     /// Fields of a usual segment.
     Usual(Usual),
     /// Index of a segment in the separate list, and its payload bytes.
-    Beside { at: u32, len: u32 },
+    Separate { at: u32, len: u32 },
 }
 
 impl Default for Content {
@@ -132,7 +132,7 @@ impl Usual {
 impl UnderWay {
     /// Returns the kept fields of a packet, without its segment.
     #[inline]
-    pub(crate) fn beside_segment(packet: &Packet) -> UnderWay {
+    pub(crate) fn without_segment(packet: &Packet) -> UnderWay {
         let &Packet {
             flow,
             to,
@@ -184,7 +184,7 @@ impl UnderWay {
     #[inline]
     pub fn wire_len(&self) -> u32 {
         let len = match self.content {
-            Content::Usual(Usual { len, .. }) | Content::Beside { len, .. } => len,
+            Content::Usual(Usual { len, .. }) | Content::Separate { len, .. } => len,
         };
         debug_assert!(
             u32::from(self.headers) >= crate::DATAGRAM_HEADERS,

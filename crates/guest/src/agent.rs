@@ -268,7 +268,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn said(op: u32, socket: u32, number: u64, bytes: &[u8]) -> Vec<u8> {
+    fn report_frame(op: u32, socket: u32, number: u64, bytes: &[u8]) -> Vec<u8> {
         let mut frame = vec![0; 12];
         frame.extend(TYPE.to_be_bytes());
         frame.extend((op | (bytes.len() as u32) << 16).to_le_bytes());
@@ -280,13 +280,13 @@ mod tests {
 
     #[test]
     fn a_report_is_read_and_padding_is_not_part_of_it() {
-        let mut frame = said(101, 0, 0, b"6.12.1");
+        let mut frame = report_frame(101, 0, 0, b"6.12.1");
         frame.resize(60, 0);
         assert_eq!(Report::read(&frame), Ok(Some(Report::Ready("6.12.1"))));
-        let frame = said(103, 4, 1448, &[]);
+        let frame = report_frame(103, 4, 1448, &[]);
         assert_eq!(Report::read(&frame), Ok(Some(Report::Delivered(4, 1448))));
-        assert!(Report::read(&said(5, 0, 0, &[])).is_err());
-        assert!(Report::read(&said(101, 0, 0, &[0xff])).is_err());
+        assert!(Report::read(&report_frame(5, 0, 0, &[])).is_err());
+        assert!(Report::read(&report_frame(101, 0, 0, &[0xff])).is_err());
         assert_eq!(Report::read(&[0; 60]), Ok(None));
     }
 
@@ -320,7 +320,7 @@ mod tests {
             op in 95u32..115,
         ) {
             let _ = Report::read(&bytes);
-            let _ = Report::read(&said(op, 1, 1, &bytes));
+            let _ = Report::read(&report_frame(op, 1, 1, &bytes));
         }
     }
 }

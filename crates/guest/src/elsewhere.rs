@@ -42,15 +42,15 @@ impl Guest {
 
 /// The processor core of a run's guests, which cannot exist on this machine.
 #[derive(Debug)]
-pub enum Place {}
+pub enum CorePin {}
 
-impl Place {
+impl CorePin {
     /// Returns `None`, because no guest can run on this machine.
-    pub fn claim_core() -> Option<Place> {
+    pub fn pin_thread() -> Option<CorePin> {
         None
     }
     /// Does nothing, because no guest can run on this machine.
-    pub fn look<'a>(&mut self, _: impl Iterator<Item = &'a Guest>) {
+    pub fn update_core<'a>(&mut self, _: impl Iterator<Item = &'a Guest>) {
         match *self {}
     }
 }

@@ -25,9 +25,9 @@ pub mod vhost;
 
 pub use config::{Checked, Config, GuestError, Sink};
 #[cfg(not(target_os = "linux"))]
-pub use elsewhere::{Guest, Place, check};
+pub use elsewhere::{CorePin, Guest, check};
 #[cfg(target_os = "linux")]
-pub use linux::{Guest, Place, check};
+pub use linux::{CorePin, Guest, check};
 
 /// A violation of a protocol by a guest, in words.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]

@@ -8,7 +8,7 @@ use crate::blockage::Blockages;
 use crate::delay::Delay;
 use crate::jitter::Jitter;
 use crate::loss::Loss;
-use crate::managed::Managed;
+use crate::managed::WaitingPackets;
 use crate::queue::{Discipline, DropTail, Queued};
 use crate::streams::Streams;
 use crate::transit::{Carried, Transit};
@@ -89,7 +89,7 @@ pub struct Link {
     queue: DropTail,
     /// Queue whose packets wait until the transmitter takes them. `None` for drop-tail on a link
     /// that does not yield.
-    managed: Option<Box<Managed>>,
+    managed: Option<Box<WaitingPackets>>,
     /// Time at which the transmitter can begin the next packet of the managed queue.
     serve_at: Time,
     counts_delay_line: bool,
@@ -159,7 +159,8 @@ impl Link {
         }
         let transmitter = transmitter((&rate, blocks), slowing, streams, &blockages)?;
         let discipline = Discipline::new(discipline, limit, streams.stream("link.aqm"))?;
-        let managed = (yields || discipline.is_some()).then(|| Box::new(Managed::new(discipline)));
+        let managed =
+            (yields || discipline.is_some()).then(|| Box::new(WaitingPackets::new(discipline)));
         if changes == Changes::ForArrivals && managed.is_some() {
             let found = "a queue that decides after a packet's arrival";
             return Err(LinkError::ForArrivals(found, "drop-tail"));

@@ -7,7 +7,7 @@ use fadeout_core::{PacketId, PacketPool, Time};
 
 /// Queue whose packets wait until the transmitter takes them.
 #[derive(Debug)]
-pub(crate) struct Managed {
+pub(crate) struct WaitingPackets {
     discipline: Option<Discipline>,
     /// Packets of a queue without a discipline.
     waiting: Fifo,
@@ -19,9 +19,9 @@ pub(crate) struct Managed {
     pub(crate) dropped: Vec<PacketId>,
 }
 
-impl Managed {
+impl WaitingPackets {
     pub(crate) fn new(discipline: Option<Discipline>) -> Self {
-        Managed {
+        WaitingPackets {
             discipline,
             waiting: Fifo::default(),
             ahead: Fifo::default(),

@@ -1,7 +1,7 @@
 //! Buildings, and the depth of a straight line behind their edges.
 
 use crate::Obstacle;
-use crate::shadow::{DEEPEST, Line, Silhouette};
+use crate::shadow::{DEEPEST, SightLine, Silhouette};
 use crate::squares::Squares;
 use fadeout_core::Point;
 
@@ -61,7 +61,7 @@ impl Buildings {
     /// It is minus infinity if the clearance is larger, and infinity if the depth exceeds
     /// [`DEEPEST`].
     pub(crate) fn obstruction(&mut self, (from, to): (Point, Point), clear: f64) -> f64 {
-        let Some(line) = Line::new(from, to) else {
+        let Some(line) = SightLine::new(from, to) else {
             return f64::NEG_INFINITY;
         };
         if !self.is_laid_out {
@@ -120,7 +120,7 @@ impl Buildings {
     fn add_silhouettes(
         &mut self,
         ends: (Point, Point),
-        line: &Line,
+        line: &SightLine,
         [known_m, within_m]: [f64; 2],
     ) {
         let Buildings {
@@ -158,19 +158,19 @@ mod tests {
 
     /// Returns the depth by an exhaustive search over all buildings and paths.
     fn slow(buildings: &[Obstacle], from: Point, to: Point) -> f64 {
-        let Some(line) = Line::new(from, to) else {
+        let Some(line) = SightLine::new(from, to) else {
             return f64::NEG_INFINITY;
         };
         let outline = |it: &Obstacle| line.silhouette(it, it.corners(), f64::NEG_INFINITY);
         let seen: Vec<Silhouette> = buildings.iter().filter_map(outline).collect();
         let is_blocked = seen.iter().any(|it| it.covers(0.0) && it.roof > 0.0);
         let depth = if is_blocked {
-            let ways = seen.iter().flat_map(Silhouette::sides).chain([0.0]);
+            let offsets = seen.iter().flat_map(Silhouette::sides).chain([0.0]);
             let cost = |offset: f64| {
                 let roofs = seen.iter().filter(|it| it.covers(offset));
                 roofs.map(|it| it.roof).fold(offset.abs(), f64::max)
             };
-            ways.map(cost).fold(f64::INFINITY, f64::min)
+            offsets.map(cost).fold(f64::INFINITY, f64::min)
         } else {
             let depths = seen.iter().map(Silhouette::depth);
             depths.fold(f64::NEG_INFINITY, f64::max)
@@ -190,8 +190,8 @@ mod tests {
         let (from, to) = (Point::new(0.0, 0.0, 1.0), Point::new(100.0, 0.0, 1.0));
         let expected = (2.0 * (1.0 / 40.0 + 1.0 / 60.0_f64)).sqrt();
         assert!((obstruction_of(&[house], from, to) - expected).abs() < 1e-3);
-        let aside = building((40.0, -50.0), (40.5, -1.0), 100.0);
-        assert!((obstruction_of(&[aside], from, to) + expected).abs() < 1e-3);
+        let outside = building((40.0, -50.0), (40.5, -1.0), 100.0);
+        assert!((obstruction_of(&[outside], from, to) + expected).abs() < 1e-3);
     }
 
     #[test]

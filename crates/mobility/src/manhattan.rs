@@ -72,7 +72,7 @@ impl Model for Manhattan {
 }
 
 /// Directions of movement, counter-clockwise from east, as steps to the next crossing.
-const WAYS: [(i64, i64); 4] = [(1, 0), (0, 1), (-1, 0), (0, -1)];
+const DIRECTIONS: [(i64, i64); 4] = [(1, 0), (0, 1), (-1, 0), (0, -1)];
 
 /// State of a UE that moves along the streets.
 #[derive(Debug, Clone)]
@@ -82,8 +82,8 @@ struct Walk {
     random: Stream,
     /// Crossing that the UE left last, as its column and row from the south-west.
     left: (i64, i64),
-    /// Index of the UE's direction in [`WAYS`].
-    way: usize,
+    /// Index of the UE's direction in [`DIRECTIONS`].
+    direction: usize,
     /// Distance of the UE from the crossing that it left last, metres.
     gone: f64,
     speed: f64,
@@ -99,7 +99,7 @@ impl Walk {
             height,
             random,
             left: (0, 0),
-            way: 0,
+            direction: 0,
             gone: 0.0,
             speed: streets.speeds.range.min_speed,
             until_change: f64::INFINITY,
@@ -151,7 +151,7 @@ impl Walk {
             self.random.below(high as u64) as i64,
         );
         let forward = self.random.chance(0.5);
-        (self.left, self.way) = match (is_along, forward) {
+        (self.left, self.direction) = match (is_along, forward) {
             (true, true) => ((x, y), 0),
             (false, true) => ((x, y), 1),
             (true, false) => ((x + 1, y), 2),
@@ -161,14 +161,14 @@ impl Walk {
 
     /// Returns the length of the current street between two crossings.
     fn length(&self) -> f64 {
-        match self.way {
+        match self.direction {
             0 | 2 => self.streets.x_pitch,
             _ => self.streets.y_pitch,
         }
     }
 
     fn place(&self) -> Point {
-        let (east, north) = WAYS[self.way];
+        let (east, north) = DIRECTIONS[self.direction];
         Point::new(
             self.streets.x_min
                 + self.left.0 as f64 * self.streets.x_pitch
@@ -181,8 +181,11 @@ impl Walk {
     }
 
     /// Returns true if a street leads in this direction from the crossing that the UE left last.
-    fn leads(&self, way: usize) -> bool {
-        let (x, y) = (self.left.0 + WAYS[way].0, self.left.1 + WAYS[way].1);
+    fn has_street(&self, direction: usize) -> bool {
+        let (x, y) = (
+            self.left.0 + DIRECTIONS[direction].0,
+            self.left.1 + DIRECTIONS[direction].1,
+        );
         (0..=i64::from(self.streets.x_blocks)).contains(&x)
             && (0..=i64::from(self.streets.y_blocks)).contains(&y)
     }
@@ -190,12 +193,20 @@ impl Walk {
     /// Chooses the direction of the UE at a crossing. As many UEs leave each street as enter it, so
     /// UEs stay evenly distributed over the streets.
     fn turn(&mut self) {
-        self.left.0 += WAYS[self.way].0;
-        self.left.1 += WAYS[self.way].1;
+        self.left.0 += DIRECTIONS[self.direction].0;
+        self.left.1 += DIRECTIONS[self.direction].1;
         self.gone = 0.0;
-        let (ahead, left, right) = (self.way, (self.way + 1) % 4, (self.way + 3) % 4);
+        let (ahead, left, right) = (
+            self.direction,
+            (self.direction + 1) % 4,
+            (self.direction + 3) % 4,
+        );
         let draw = self.random.uniform();
-        self.way = match (self.leads(ahead), self.leads(left), self.leads(right)) {
+        self.direction = match (
+            self.has_street(ahead),
+            self.has_street(left),
+            self.has_street(right),
+        ) {
             (true, true, true) if draw >= self.streets.turn_probability => ahead,
             (true, true, true) if draw < 0.5 * self.streets.turn_probability => left,
             (true, true, true) => right,
@@ -205,10 +216,10 @@ impl Walk {
             (_, true, _) => left,
             (_, false, true) => right,
             (true, false, false) => ahead,
-            (false, false, false) => (self.way + 2) % 4,
+            (false, false, false) => (self.direction + 2) % 4,
         };
         debug_assert!(
-            self.leads(self.way),
+            self.has_street(self.direction),
             "no street leads that way from crossing {:?}",
             self.left
         );
@@ -216,7 +227,7 @@ impl Walk {
 
     /// Returns the UE's movement up to the next crossing or the next change of speed.
     fn go(&mut self, now: Time) -> Leg {
-        let (start, way) = (self.place(), WAYS[self.way]);
+        let (start, direction) = (self.place(), DIRECTIONS[self.direction]);
         let (to_crossing, to_change) = (self.length() - self.gone, self.until_change);
         let length = to_crossing.min(to_change);
         debug_assert!(
@@ -233,7 +244,11 @@ impl Walk {
             from: now,
             until: now.saturating_add(lasts),
             start,
-            velocity: Vector::new(way.0 as f64 * self.speed, way.1 as f64 * self.speed, 0.0),
+            velocity: Vector::new(
+                direction.0 as f64 * self.speed,
+                direction.1 as f64 * self.speed,
+                0.0,
+            ),
         };
         self.until_change -= length;
         self.gone += length;

@@ -161,7 +161,7 @@ mod tests {
 
     /// Returns means over the roads. The first is the number of vehicles that the index finds for a
     /// ray across the middle of a road. The second is the number of all vehicles.
-    fn looked_at(road_m: f64, ray_m: f64) -> (f64, f64) {
+    fn visited(road_m: f64, ray_m: f64) -> (f64, f64) {
         let (mut found, mut all) = (0, 0);
         roads().run(|seed| {
             let truck = Body {
@@ -211,8 +211,8 @@ mod tests {
 
     #[test]
     fn the_work_grows_with_those_near_the_ray_and_not_with_those_on_the_road() {
-        let (short, few) = looked_at(1_000.0, 100.0);
-        let (long, many) = looked_at(16_000.0, 100.0);
+        let (short, few) = visited(1_000.0, 100.0);
+        let (long, many) = visited(16_000.0, 100.0);
         assert!(many > 12.0 * few, "{many} vehicles beside {few}");
         // Each mean is over roads with about 6 found vehicles. The limit is five standard errors.
         // The standard deviation is the square root of 6.
@@ -223,7 +223,7 @@ mod tests {
         assert!(short < 0.3 * few, "{short} of {few}");
         // A ray of three times the length finds more vehicles, because it covers more columns of
         // squares. It finds at most about three times as many.
-        let (longer, _) = looked_at(16_000.0, 300.0);
+        let (longer, _) = visited(16_000.0, 300.0);
         assert!(
             longer > 1.2 * long && longer < 3.5 * long,
             "{longer} beside {long}"

@@ -175,11 +175,11 @@ impl Crossing {
     /// Keeps the part of the line whose coordinate lies in `low..=high`. The coordinate changes
     /// from `start` to `end` along the line. `None` if no part remains.
     fn clip(&mut self, start: f64, end: f64, low: f64, high: f64) -> Option<()> {
-        let way = end - start;
-        if way == 0.0 {
+        let change = end - start;
+        if change == 0.0 {
             return (low <= start && start <= high).then_some(());
         }
-        let (one, other) = ((low - start) / way, (high - start) / way);
+        let (one, other) = ((low - start) / change, (high - start) / change);
         self.enters = self.enters.max(one.min(other));
         self.leaves = self.leaves.min(one.max(other));
         (self.enters <= self.leaves).then_some(())
@@ -210,8 +210,8 @@ mod tests {
             0.4,
             0.5
         ));
-        let aside = building((4.0, 1.0), (6.0, 5.0), 10.0);
-        assert_eq!(aside.crossing(flat(0.0, 0.0), flat(10.0, 0.0)), None);
+        let outside = building((4.0, 1.0), (6.0, 5.0), 10.0);
+        assert_eq!(outside.crossing(flat(0.0, 0.0), flat(10.0, 0.0)), None);
         let (low, high) = (Point::new(0.0, 0.0, 1.5), Point::new(10.0, 0.0, 10.0));
         assert_eq!(
             building((4.0, -1.0), (6.0, 1.0), 4.0).crossing(low, high),

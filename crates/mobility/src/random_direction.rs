@@ -87,9 +87,9 @@ impl Walk {
     /// Returns the UE's movement from `here` to the edge of the area.
     fn go(&mut self, now: Time, here: Point, angle: f64, speed: f64) -> Leg {
         let (east, north) = (math::cos(angle), math::sin(angle));
-        let to = |at: f64, way: f64, low: f64, high: f64| match way {
-            way if way > 0.0 => ((high - at) / way).max(0.0),
-            way if way < 0.0 => ((low - at) / way).max(0.0),
+        let to = |at: f64, direction: f64, low: f64, high: f64| match direction {
+            direction if direction > 0.0 => ((high - at) / direction).max(0.0),
+            direction if direction < 0.0 => ((low - at) / direction).max(0.0),
             _ => f64::INFINITY,
         };
         let across = to(here.x, east, self.area.low.0, self.area.high.0);

@@ -59,7 +59,7 @@ impl Silhouette {
 }
 
 /// Straight line above the ground.
-pub(crate) struct Line {
+pub(crate) struct SightLine {
     from: Point,
     to: Point,
     /// Length on the ground, metres.
@@ -88,12 +88,12 @@ struct Stand {
     weight: f64,
 }
 
-impl Line {
-    pub(crate) fn new(from: Point, to: Point) -> Option<Line> {
+impl SightLine {
+    pub(crate) fn new(from: Point, to: Point) -> Option<SightLine> {
         let (x, y) = (to.x - from.x, to.y - from.y);
         let ground_m = from.ground_distance_to(to);
         let length_m = from.distance_to(to);
-        (ground_m > 0.0).then(|| Line {
+        (ground_m > 0.0).then(|| SightLine {
             from,
             to,
             ground_m,
@@ -145,8 +145,8 @@ impl Line {
         if first > last {
             return;
         }
-        let way = other.share - one.share;
-        if way == 0.0 {
+        let width = other.share - one.share;
+        if width == 0.0 {
             visit(one);
             return visit(other);
         }
@@ -159,7 +159,7 @@ impl Line {
             } else if share == other.share {
                 (1.0, other.weight)
             } else {
-                ((share - one.share) / way, self.scale(share))
+                ((share - one.share) / width, self.scale(share))
             };
             Stand {
                 share,
@@ -172,7 +172,7 @@ impl Line {
         // The square of the offset is proportional to (u + s t)^2 / (t (1 - t)) at the share t.
         // Here u is the wall's distance across the line at t = 0, and s its slope. The minimum is
         // at t = u / (2 u + s).
-        let slope = turn / way;
+        let slope = turn / width;
         let begins = one.across - slope * one.share;
         let least = begins / (2.0 * begins + slope);
         if first < least && least <= last {
@@ -237,8 +237,8 @@ impl Line {
             self.corner(c),
             self.corner(d),
         ];
-        let aside = |sign: f64| corners.iter().all(|corner| sign * corner.1 > self.far_m);
-        if aside(1.0) || aside(-1.0) {
+        let is_outside = |sign: f64| corners.iter().all(|corner| sign * corner.1 > self.far_m);
+        if is_outside(1.0) || is_outside(-1.0) {
             return None;
         }
         let [a, b, c, d] = corners;
@@ -308,7 +308,8 @@ impl Line {
     }
 }
 
-/// Returns [`Line::scale`] for a line of this length: the factor from metres across to an offset.
+/// Returns [`SightLine::scale`] for a line of this length: the factor from metres across to an
+/// offset.
 fn scale(length_m: f64, share: f64) -> f64 {
     (2.0 / (length_m * share * (1.0 - share))).sqrt()
 }
@@ -316,7 +317,7 @@ fn scale(length_m: f64, share: f64) -> f64 {
 /// Straight line, with the limits beyond which boxes near it are ignored.
 pub(crate) struct Boxes {
     /// Straight line between two points. `None` if one point is vertically above the other.
-    line: Option<Line>,
+    line: Option<SightLine>,
     /// Depth up to which a box is ignored, in square roots of metres.
     least: f64,
     /// Distance of the line, beside or above a box, beyond which the box is ignored, metres.
@@ -327,7 +328,7 @@ impl Boxes {
     /// Returns the line between two points. Boxes are ignored if the line's depth behind them is at
     /// most `least`, which is negative.
     pub(crate) fn new((from, to): (Point, Point), least: f64) -> Boxes {
-        let line = Line::new(from, to);
+        let line = SightLine::new(from, to);
         Boxes {
             clear_m: line.as_ref().map_or(0.0, |line| line.within_m(-least)),
             line,

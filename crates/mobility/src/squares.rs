@@ -121,7 +121,7 @@ impl Squares {
             return;
         }
         let slope = match last.x - first.x {
-            way if way > 1e-9 => Some((last.y - first.y) / way),
+            width if width > 1e-9 => Some((last.y - first.y) / width),
             _ => None,
         };
         for column in self.column(first.x - margin)..=self.column(last.x + margin) {

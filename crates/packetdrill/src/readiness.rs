@@ -49,7 +49,7 @@ impl Events {
     }
     /// Returns the events to report: the requested ones, and errors and hang-ups, which are always
     /// reported.
-    fn told(wanted: Events) -> Events {
+    fn reportable(wanted: Events) -> Events {
         wanted.union(Events::ERROR).union(Events::HANG_UP)
     }
 
@@ -117,7 +117,7 @@ struct Watch {
     /// User data of the events as written in the script, such as `fd=4`.
     data: String,
     /// Events of the latest report. An edge-triggered watch compares them with the current events.
-    told: Events,
+    reported: Events,
     arrived: u64,
     openings: u64,
     is_disabled: bool,
@@ -177,7 +177,7 @@ impl Epolls {
                 let watch = Watch {
                     wanted,
                     data,
-                    told: Events::NONE,
+                    reported: Events::NONE,
                     arrived: 0,
                     openings: 0,
                     is_disabled: false,
@@ -217,17 +217,20 @@ impl Epolls {
                 continue;
             }
             let Some(now) = ready(*fd) else { continue };
-            let events = now.events.complete().within(Events::told(watch.wanted));
-            let is_told = if watch.wanted.has(Events::EDGE) {
-                let is_new = events.without(watch.told) != Events::NONE;
+            let events = now
+                .events
+                .complete()
+                .within(Events::reportable(watch.wanted));
+            let is_reported = if watch.wanted.has(Events::EDGE) {
+                let is_new = events.without(watch.reported) != Events::NONE;
                 is_new
                     || (events.has(Events::IN) && now.arrived > watch.arrived)
                     || (events.has(Events::OUT) && now.openings > watch.openings)
             } else {
                 events != Events::NONE
             };
-            watch.told = events;
-            if is_told {
+            watch.reported = events;
+            if is_reported {
                 watch.arrived = now.arrived;
                 watch.openings = now.openings;
                 watch.is_disabled = watch.wanted.has(Events::ONCE);
@@ -269,7 +272,7 @@ pub(crate) fn poll(
         let asked = field(one, "events").ok_or_else(|| missing("events"))?;
         let asked = Events::parse(line, asked)?;
         let found = match ready(fd) {
-            Some(now) => now.events.complete().within(Events::told(asked)),
+            Some(now) => now.events.complete().within(Events::reportable(asked)),
             None if fd < 0 => Events::NONE,
             // POLLNVAL is not supported, so a poll of a closed descriptor is an error.
             None => return Ok(Some(Err("EBADF"))),

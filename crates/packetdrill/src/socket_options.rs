@@ -215,7 +215,7 @@ impl Sockets {
                 }
                 _ => return Ok(INVALID),
             },
-            "TCP_INQ" => socket.tells_unread = wanted.is_on(),
+            "TCP_INQ" => socket.reports_unread = wanted.is_on(),
             "SO_LINGER" => {
                 let digits = value.replace(|c: char| !c.is_ascii_digit(), " ");
                 let numbers: Vec<&str> = digits.split_whitespace().collect();

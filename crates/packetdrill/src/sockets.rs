@@ -33,7 +33,7 @@ pub(crate) struct Socket {
     pub(crate) asked_mss: Option<u32>,
     pub(crate) extras: Extras,
     /// True if received messages report the number of unread bytes (`TCP_INQ`).
-    pub(crate) tells_unread: bool,
+    pub(crate) reports_unread: bool,
     /// Number of bytes that a blocked write has written so far. `None` if no write is blocked.
     pub(crate) writing: Option<u64>,
     /// True if the connection is opened by the first write.
@@ -227,7 +227,7 @@ impl Sockets {
             is_shut: false,
             asked_mss: None,
             extras: Extras::default(),
-            tells_unread: false,
+            reports_unread: false,
             writing: None,
             waits_for_data: false,
         };

@@ -63,7 +63,7 @@ impl Sockets {
             connection.read += taken;
             host.command(AppCommand::Read(Bytes(taken)));
         }
-        if socket.tells_unread && request.call.name == "recvmsg" {
+        if socket.reports_unread && request.call.name == "recvmsg" {
             check_unread(host, request)?;
         }
         Ok(Returned::Number(taken as i64))

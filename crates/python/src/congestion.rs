@@ -5,7 +5,7 @@ mod views;
 pub(crate) use views::parameters;
 pub(crate) use views::{PyAck, PyEvent, PyLinkInfo, PyRateSample, PySent, PyWindow};
 
-use crate::own::{Failure, Makers, Raised};
+use crate::own::{FirstException, Makers, Raised};
 use fadeout_core::{LinkInfo, Rate, Span, Time};
 use fadeout_scenario::Flow;
 use fadeout_sim::congestion::{
@@ -20,11 +20,11 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct OwnControls {
     makers: Makers,
-    failure: Arc<Failure>,
+    failure: Arc<FirstException>,
 }
 
 impl OwnControls {
-    pub(crate) fn new(makers: Makers, failure: Arc<Failure>) -> OwnControls {
+    pub(crate) fn new(makers: Makers, failure: Arc<FirstException>) -> OwnControls {
         OwnControls { makers, failure }
     }
 
@@ -113,11 +113,15 @@ struct Adapter {
     controls_window: bool,
     ecn: EcnFeedback,
     pacing_rate: Option<Rate>,
-    failure: Arc<Failure>,
+    failure: Arc<FirstException>,
 }
 
 impl Adapter {
-    fn new(given: &Bound<'_, PyDict>, flow: String, failure: Arc<Failure>) -> PyResult<Adapter> {
+    fn new(
+        given: &Bound<'_, PyDict>,
+        flow: String,
+        failure: Arc<FirstException>,
+    ) -> PyResult<Adapter> {
         let mut methods = [const { None }; Method::NAMES.len()];
         for (method, name) in methods.iter_mut().zip(Method::NAMES) {
             *method = given.get_item(name)?.map(Bound::unbind);

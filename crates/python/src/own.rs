@@ -68,12 +68,12 @@ impl Raised {
 
 /// The first exception of any instance.
 #[derive(Debug, Default)]
-pub(crate) struct Failure {
+pub(crate) struct FirstException {
     has_raised: AtomicBool,
     raised: Mutex<Option<Raised>>,
 }
 
-impl Failure {
+impl FirstException {
     #[inline]
     pub(crate) fn has_raised(&self) -> bool {
         // The same thread writes and reads the flag.
@@ -132,7 +132,7 @@ impl Makers {
 pub(crate) struct Own {
     pub(crate) controls: OwnControls,
     pub(crate) policies: OwnPolicies,
-    failure: Arc<Failure>,
+    failure: Arc<FirstException>,
 }
 
 impl Own {
@@ -140,7 +140,7 @@ impl Own {
         controls: Option<&Bound<'_, PyDict>>,
         policies: Option<&Bound<'_, PyDict>>,
     ) -> PyResult<Own> {
-        let failure = Arc::new(Failure::default());
+        let failure = Arc::new(FirstException::default());
         Ok(Own {
             controls: OwnControls::new(Makers::new(controls)?, Arc::clone(&failure)),
             policies: OwnPolicies::new(Makers::new(policies)?, Arc::clone(&failure)),

@@ -1,7 +1,7 @@
 //! Users' handover policies that are written in Python.
 
 use crate::congestion::parameters;
-use crate::own::{Failure, Makers, Raised};
+use crate::own::{FirstException, Makers, Raised};
 use fadeout_core::{CellId, HandoverRow, Time};
 use fadeout_scenario::{Named, Scenario};
 use fadeout_sim::policy::{CustomPolicy, HandoverPolicy, Policy, Report, ReportedCell};
@@ -16,11 +16,11 @@ const KIND: &str = "handover-policy";
 #[derive(Debug)]
 pub(crate) struct OwnPolicies {
     makers: Makers,
-    failure: Arc<Failure>,
+    failure: Arc<FirstException>,
 }
 
 impl OwnPolicies {
-    pub(crate) fn new(makers: Makers, failure: Arc<Failure>) -> OwnPolicies {
+    pub(crate) fn new(makers: Makers, failure: Arc<FirstException>) -> OwnPolicies {
         OwnPolicies { makers, failure }
     }
 
@@ -103,7 +103,7 @@ struct Adapter {
     on_report: Option<Py<PyAny>>,
     on_handover: Option<Py<PyAny>>,
     names: Arc<Names>,
-    failure: Arc<Failure>,
+    failure: Arc<FirstException>,
 }
 
 impl Adapter {

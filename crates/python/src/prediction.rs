@@ -2,13 +2,14 @@
 
 use fadeout_core::{Span, Time};
 use fadeout_sim::prediction::{
-    Cut, Division, Prediction, Predictor, Report, Said, Settings, match_up, score,
+    Cut, Prediction, PredictionSettings, Predictor, RegionShape, Report, SentPrediction, match_up,
+    score,
 };
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
 /// A prediction: time, UE, cell, start and duration. Times are in seconds.
-type Told = (f64, u32, u32, f64, f64);
+type PredictionTuple = (f64, u32, u32, f64, f64);
 
 fn time(seconds: f64) -> PyResult<Time> {
     Ok(Time::ZERO.saturating_add(span(seconds)?))
@@ -45,9 +46,10 @@ impl PyPredictor {
         false_alarms: f64,
         seed: u64,
     ) -> PyResult<PyPredictor> {
-        Ok(PyPredictor(Predictor::new(Settings {
-            regions: beam_width_deg
-                .map_or(Division::Squares, |width_deg| Division::Beams { width_deg }),
+        Ok(PyPredictor(Predictor::new(PredictionSettings {
+            regions: beam_width_deg.map_or(RegionShape::Squares, |width_deg| RegionShape::Beams {
+                width_deg,
+            }),
             resolution_m,
             learning,
             report_period: span(report_period_s)?,
@@ -73,7 +75,7 @@ impl PyPredictor {
         speed: (f64, f64),
         is_cut: bool,
         serves: bool,
-    ) -> PyResult<Option<Told>> {
+    ) -> PyResult<Option<PredictionTuple>> {
         let (at, ue, cell) = who;
         let report = Report {
             at: time(at)?,
@@ -84,10 +86,16 @@ impl PyPredictor {
             is_cut,
             serves,
         };
-        Ok(self.0.report(report).map(|said| {
-            let starts = said.starts.as_secs_f64();
-            let made = said.made.as_secs_f64();
-            (made, said.ue, said.cell, starts, said.lasts.as_secs_f64())
+        Ok(self.0.report(report).map(|prediction| {
+            let starts = prediction.starts.as_secs_f64();
+            let made = prediction.made.as_secs_f64();
+            (
+                made,
+                prediction.ue,
+                prediction.cell,
+                starts,
+                prediction.lasts.as_secs_f64(),
+            )
         }))
     }
 }
@@ -113,25 +121,27 @@ type Scores = (
     reason = "PyO3 hands over what it took from lists of Python's"
 )]
 pub(crate) fn score_predictions(
-    said: Vec<(f64, Told)>,
+    received: Vec<(f64, PredictionTuple)>,
     cuts: Vec<(u32, u32, f64, f64)>,
 ) -> PyResult<Scores> {
     let serves = true;
-    let said = said.iter().map(|&(told, (made, ue, cell, starts, lasts))| {
-        let prediction = Prediction {
-            made: time(made)?,
-            ue,
-            cell,
-            starts: time(starts)?,
-            lasts: span(lasts)?,
-        };
-        let received_at = time(told)?;
-        Ok(Said {
-            prediction,
-            received_at,
-            serves,
-        })
-    });
+    let sent = received
+        .iter()
+        .map(|&(arrival, (made, ue, cell, starts, lasts))| {
+            let prediction = Prediction {
+                made: time(made)?,
+                ue,
+                cell,
+                starts: time(starts)?,
+                lasts: span(lasts)?,
+            };
+            let received_at = time(arrival)?;
+            Ok(SentPrediction {
+                prediction,
+                received_at,
+                serves,
+            })
+        });
     let cuts = cuts.iter().map(|&(ue, cell, began, ended)| {
         let (began, ended) = (time(began)?, Some(time(ended)?));
         Ok(Cut {
@@ -142,9 +152,9 @@ pub(crate) fn score_predictions(
             serves,
         })
     });
-    let said = said.collect::<PyResult<Vec<_>>>()?;
+    let sent = sent.collect::<PyResult<Vec<_>>>()?;
     let cuts = cuts.collect::<PyResult<Vec<_>>>()?;
-    let outcomes = match_up(&said, &cuts, Time::NEVER);
+    let outcomes = match_up(&sent, &cuts, Time::NEVER);
     let found = score(&outcomes.iter());
     Ok((
         found.predictions,

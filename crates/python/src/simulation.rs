@@ -83,20 +83,20 @@ impl PySimulation {
     /// Returns the simulated time, seconds.
     #[getter]
     fn now_s(&self) -> PyResult<f64> {
-        self.look(|simulation| simulation.now().as_secs_f64())
+        self.read_state(|simulation| simulation.now().as_secs_f64())
     }
 
     /// Returns the length of the run, seconds.
     #[getter]
     fn duration_s(&self) -> PyResult<f64> {
-        self.look(|simulation| simulation.progress().duration.as_secs_f64())
+        self.read_state(|simulation| simulation.progress().duration.as_secs_f64())
     }
 
     /// Returns the time of the next event, seconds. `None` if no event is left before the end of
     /// the run.
     #[getter]
     fn next_s(&self) -> PyResult<Option<f64>> {
-        self.look(|simulation| {
+        self.read_state(|simulation| {
             let end = Time::ZERO.saturating_add(simulation.progress().duration);
             let next = simulation.next_at().filter(|&at| at <= end);
             next.map(Time::as_secs_f64)
@@ -110,7 +110,7 @@ impl PySimulation {
         py: Python<'_>,
         until_s: f64,
     ) -> PyResult<Option<(String, Py<PyAny>, &'static str)>> {
-        let now = self.look(Simulation::now)?;
+        let now = self.read_state(Simulation::now)?;
         let until = Time::ZERO.saturating_add(Span::from_secs_f64(until_s));
         if until_s.is_nan() || until_s < 0.0 || until < now {
             let now_s = now.as_secs_f64();
@@ -163,7 +163,7 @@ impl PySimulation {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn look<T>(&self, what: impl FnOnce(&Simulation) -> T) -> PyResult<T> {
+    fn read_state<T>(&self, what: impl FnOnce(&Simulation) -> T) -> PyResult<T> {
         match &*self.state() {
             State::Ready(running) => Ok(what(&running.simulation)),
             state => Err(state.refusal()),

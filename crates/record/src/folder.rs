@@ -116,8 +116,8 @@ impl RunFolder {
             }
         }
         // An incomplete run must never replace a complete run.
-        let is_in_the_way = first.is_some() && self.target.join("manifest.json").exists();
-        let renamed = if is_in_the_way {
+        let is_occupied = first.is_some() && self.target.join("manifest.json").exists();
+        let renamed = if is_occupied {
             Err(RecordError::Exists(self.target.clone()))
         } else {
             self.rename()

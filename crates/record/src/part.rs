@@ -78,7 +78,7 @@ of_part! {
     RrcRow |row, numbers| RrcRow { ue: numbers.ue(row.ue), ..row };
 }
 
-macro_rules! tables {
+macro_rules! part_tables {
     ($( $( $(#[doc = $doc:literal])+ $method:ident )? => $table:ident: $row:ident; )+) => {
         /// Stored rows of each recorded table.
         #[derive(Debug)]
@@ -116,7 +116,7 @@ macro_rules! tables {
     };
 }
 
-recorded_tables!(tables);
+recorded_tables!(part_tables);
 
 /// Recorder of a part of a run. It stores rows until a [`Merger`] takes them.
 #[derive(Debug)]
@@ -142,7 +142,7 @@ impl PartRecorder {
     }
 }
 
-macro_rules! keep_rows {
+macro_rules! store_rows {
     ($( $( $(#[doc = $doc:literal])+ $method:ident )? => $table:ident: $row:ident; )+) => {$($(
         #[inline]
         fn $method(&mut self, row: $row) {
@@ -155,7 +155,7 @@ macro_rules! keep_rows {
 }
 
 impl Probe for PartRecorder {
-    recorded_tables!(keep_rows);
+    recorded_tables!(store_rows);
     wanted_rows!();
 
     #[inline]
@@ -199,16 +199,16 @@ impl Merger {
         // Throughput bins need delivered bytes and ends of flows in the order of time.
         let events = self.tables.flow_events.iter_mut();
         let mut events = events.flatten().peekable();
-        let mut told = 0;
+        let mut reported = 0;
         for (at, flow, bytes) in self.delivered.drain(..) {
             while let Some(event) = events.next_if(|event| event.place().0 <= at) {
                 probe.flow_event(*event);
-                told += 1;
+                reported += 1;
             }
             probe.delivered(at, flow, bytes);
         }
         if let Some(events) = &mut self.tables.flow_events {
-            events.drain(..told);
+            events.drain(..reported);
         }
         self.tables.report_rows(until, probe);
     }
@@ -234,9 +234,9 @@ mod tests {
     }
 
     #[derive(Default)]
-    struct Told(Vec<(u64, u32)>);
+    struct Drops(Vec<(u64, u32)>);
 
-    impl Probe for Told {
+    impl Probe for Drops {
         fn dropped(&mut self, row: DropRow) {
             self.0.push((row.time_s.as_millis(), row.link.0));
         }
@@ -250,7 +250,7 @@ mod tests {
         });
         let part = || PartRecorder::new(&config, PartNumbers::default());
         let (mut one, mut other, mut merger) = (part(), part(), Merger::new(&config));
-        let mut told = Told::default();
+        let mut drops = Drops::default();
         for (ms, link) in [(2, 0), (4, 1), (12, 2)] {
             one.dropped(dropped(ms, link));
         }
@@ -259,12 +259,12 @@ mod tests {
         }
         merger.collect_rows(&mut one);
         merger.collect_rows(&mut other);
-        merger.report_rows(time_at_ms(10), &mut told);
+        merger.report_rows(time_at_ms(10), &mut drops);
         other.dropped(dropped(11, 13));
         merger.collect_rows(&mut one);
         merger.collect_rows(&mut other);
-        merger.report_rows(time_at_ms(20), &mut told);
+        merger.report_rows(time_at_ms(20), &mut drops);
         let expected = [(1, 10), (2, 0), (4, 1), (4, 11), (4, 12), (11, 13), (12, 2)];
-        assert_eq!(told.0, expected);
+        assert_eq!(drops.0, expected);
     }
 }

@@ -1,6 +1,6 @@
 //! The probe that records a run.
 
-use crate::capture::{Captures, Finished};
+use crate::capture::{Captures, FinishedCapture};
 use crate::columns::Names;
 use crate::kept::{Due, Kept, wanted_rows};
 use crate::manifest::{CaptureEntry, Manifest, TableEntry, pretty};
@@ -23,7 +23,7 @@ use fadeout_core::{
 use std::path::PathBuf;
 use std::sync::Arc;
 
-macro_rules! tables {
+macro_rules! table_writers {
     ($( $( $(#[doc = $doc:literal])+ $method:ident )? => $table:ident: $row:ident; )+) => {
         /// Every table that can be recorded.
         pub const TABLES: &[Table] = &[$( $row::TABLE ),+];
@@ -46,7 +46,7 @@ macro_rules! tables {
     };
 }
 
-recorded_tables!(tables);
+recorded_tables!(table_writers);
 
 /// Stores the rows of a run in memory, or writes them into its folder during the run.
 ///
@@ -276,7 +276,7 @@ impl Closing {
         let Some(captures) = captures else { return };
         match captures.finish() {
             Ok(finished) => {
-                for Finished {
+                for FinishedCapture {
                     subject,
                     name,
                     packets,
@@ -314,7 +314,7 @@ fn keep_first(first: &mut Option<RecordError>, result: Result<(), RecordError>) 
     }
 }
 
-macro_rules! keep_rows {
+macro_rules! write_rows {
     ($( $( $(#[doc = $doc:literal])+ $method:ident )? => $table:ident: $row:ident; )+) => {$($(
         #[inline]
         fn $method(&mut self, row: $row) {
@@ -327,7 +327,7 @@ macro_rules! keep_rows {
 }
 
 impl Probe for Recorder {
-    recorded_tables!(keep_rows);
+    recorded_tables!(write_rows);
     wanted_rows!();
 
     #[inline]

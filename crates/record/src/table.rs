@@ -42,7 +42,7 @@ enum Sink {
 
 /// Completed table.
 #[derive(Debug)]
-pub(crate) struct Finished {
+pub(crate) struct FinishedTable {
     /// Bytes of an Arrow IPC stream. `None` if the table is in a file.
     pub(crate) bytes: Option<Vec<u8>>,
     /// Number of rows in the table.
@@ -140,7 +140,7 @@ impl<R: Placed> TableWriter<R> {
     }
 
     /// Completes the table.
-    pub(crate) fn finish(mut self) -> Finished {
+    pub(crate) fn finish(mut self) -> FinishedTable {
         let mut error = None;
         while !self.buffer.is_empty() && error.is_none() {
             error = self.flush().err();
@@ -162,7 +162,7 @@ impl<R: Placed> TableWriter<R> {
             }
             Sink::GivenUp => {}
         }
-        Finished {
+        FinishedTable {
             bytes,
             rows: self.rows,
             error,

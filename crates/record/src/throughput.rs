@@ -204,12 +204,12 @@ mod tests {
 
     #[test]
     fn bins_before_the_end_of_a_flow_have_rows_whenever_they_are_closed() {
-        let rows_of = |looks: &[u64]| {
+        let rows_of = |times: &[u64]| {
             let mut bins = Throughput::new(Span::from_millis(100), &[flow(0)]);
             let mut rows = Vec::new();
             bins.add(FlowId(0), 5);
-            for &look in looks {
-                bins.roll(time_at_ms(look), &mut |row| rows.push(row));
+            for &time in times {
+                bins.roll(time_at_ms(time), &mut |row| rows.push(row));
             }
             bins.on_done(time_at_ms(350), FlowId(0));
             bins.finish(time_at_ms(600), &mut |row| rows.push(row));

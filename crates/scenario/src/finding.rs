@@ -1,7 +1,7 @@
 //! Search for the place in a scenario's text of a mistake that another crate found.
 
 use crate::error::Mistake;
-use crate::tree::{Entry, Node, Place, Table, Value};
+use crate::tree::{Entry, Place, Table, TreeNode, Value};
 
 /// Mistake in a scenario that the reader accepted, described by the names in the file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,7 +63,7 @@ fn element<'a>(table: &'a Entry, name: &str) -> Option<&'a Entry> {
 
 /// Returns the place of the first value with the key `key` in a table or in its subtables. `None`
 /// if there is none.
-fn within(node: &Node, key: &str) -> Option<Place> {
+fn within(node: &TreeNode, key: &str) -> Option<Place> {
     match &node.value {
         Value::Table(table) => match table.entry(key) {
             Some(entry) => Some(entry.node.place),

@@ -9,7 +9,7 @@
 //! changes the tree. `read` checks the tree against the shapes of the keys. `build` looks up names
 //! and checks conditions on several values.
 //!
-//! Tables are declared in `model` with `table!` and `variants!`. A declaration contains keys,
+//! Tables are declared in `model` with `key_table!` and `variants!`. A declaration contains keys,
 //! documentation, struct, reader and resolved output. `keys` has the top-level keys of a file.
 
 mod build;

@@ -8,7 +8,7 @@ use crate::error::{Mistake, Mistakes, alternatives};
 use crate::keys::SCENARIO;
 use crate::shape::{Key, Shape, Variant};
 use crate::suggest::nearest_key;
-use crate::tree::{Node, Place, Table, Value, parse_value, shortened};
+use crate::tree::{Place, Table, TreeNode, Value, parse_value, shortened};
 use fadeout_core::registry::NAME;
 
 /// Override `KEY=VALUE`. The value is parsed as TOML if possible. Otherwise it is a string.
@@ -95,7 +95,7 @@ fn try_apply(document: &mut Table, text: &str, origin: u32) -> Result<(), Mistak
         }
         _ => {
             let (root, keys) = (std::mem::take(document), Shape::Table(SCENARIO));
-            let mut root = Node {
+            let mut root = TreeNode {
                 value: Value::Table(root),
                 place: Place::START,
             };
@@ -143,10 +143,10 @@ fn unknown<'a>(name: &str, place: Place, names: impl Iterator<Item = &'a str>) -
 /// # Errors
 /// Returns a mistake if a list has no item with the given number.
 fn set(
-    target: &mut Node,
+    target: &mut TreeNode,
     path: &[Part<'_>],
     shape: Option<&Shape>,
-    node: Node,
+    node: TreeNode,
 ) -> Result<(), Mistake> {
     let [(name, place), rest @ ..] = path else {
         *target = node;
@@ -169,7 +169,7 @@ fn set(
         if let (Some(tag), Value::Text(_)) = (shape.and_then(tag), &target.value) {
             table.set(tag, target.place, target.clone());
         }
-        *target = Node {
+        *target = TreeNode {
             value: Value::Table(table),
             place: *place,
         };
@@ -187,7 +187,7 @@ fn set(
             .retain(|entry| variant.keys.iter().any(|key| key.name == entry.key));
     }
     if table.entry(name).is_none() {
-        let empty = Node {
+        let empty = TreeNode {
             value: Value::Table(Table::default()),
             place: *place,
         };

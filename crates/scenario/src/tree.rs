@@ -37,7 +37,7 @@ impl Place {
 
 /// Value with its place in the text.
 #[derive(Debug, Clone)]
-pub(crate) struct Node {
+pub(crate) struct TreeNode {
     pub(crate) value: Value,
     pub(crate) place: Place,
 }
@@ -50,7 +50,7 @@ pub(crate) enum Value {
     Float(f64),
     Bool(bool),
     Date,
-    List(Vec<Node>),
+    List(Vec<TreeNode>),
     Table(Table),
 }
 
@@ -63,7 +63,7 @@ pub(crate) struct Table(pub(crate) Vec<Entry>);
 pub(crate) struct Entry {
     pub(crate) key: String,
     pub(crate) key_place: Place,
-    pub(crate) node: Node,
+    pub(crate) node: TreeNode,
 }
 
 /// Message about a text that is not valid TOML, with the place of the mistake.
@@ -103,10 +103,10 @@ pub(crate) fn parse_document(text: &str) -> Result<Table, Vec<SyntaxError>> {
 
 /// Parses the value in `text`, which starts at byte `offset` of the text with the number `origin`.
 /// If `text` is not valid TOML, the value is `text` itself.
-pub(crate) fn parse_value(text: &str, origin: u32, offset: usize) -> Node {
+pub(crate) fn parse_value(text: &str, origin: u32, offset: usize) -> TreeNode {
     match DeValue::parse(text) {
         Ok(value) => node(&value, origin, offset),
-        Err(_) => Node {
+        Err(_) => TreeNode {
             value: Value::Text(text.to_owned()),
             place: Place::new(origin, offset..offset + text.len()),
         },
@@ -130,9 +130,9 @@ fn table(table: &DeTable<'_>, origin: u32, offset: usize) -> Table {
 
 /// Converts a TOML value to a node. The recursion is as deep as the document, whose depth the TOML
 /// parser limits.
-fn node(value: &Spanned<DeValue<'_>>, origin: u32, offset: usize) -> Node {
+fn node(value: &Spanned<DeValue<'_>>, origin: u32, offset: usize) -> TreeNode {
     let span = value.span();
-    Node {
+    TreeNode {
         place: Place::new(origin, span.start + offset..span.end + offset),
         value: match value.get_ref() {
             DeValue::String(text) => Value::Text(text.to_string()),
@@ -163,7 +163,7 @@ impl Table {
     }
 
     /// Sets `key` to `node`. An existing key keeps its position.
-    pub(crate) fn set(&mut self, key: &str, key_place: Place, node: Node) {
+    pub(crate) fn set(&mut self, key: &str, key_place: Place, node: TreeNode) {
         match self.0.iter_mut().find(|entry| entry.key == key) {
             Some(entry) => (entry.key_place, entry.node) = (key_place, node),
             None => self.0.push(Entry {

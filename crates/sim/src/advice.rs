@@ -93,7 +93,7 @@ pub fn advice(scenario: &Scenario) -> Vec<String> {
     sentences.extend(split::advise(scenario));
     let stretched = duplex::stretched(scenario);
     sentences.extend(by_kind("cell", stretched, Clone::clone, |one, _| {
-        duplex::say(one)
+        duplex::describe(one)
     }));
     sentences
 }
@@ -108,12 +108,13 @@ pub(crate) fn remarks<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<St
 }
 
 /// Returns one sentence for each group of named UEs or flows that `kind` maps to the same value. A
-/// sentence consists of the group's names and the text that `say` returns for the first member.
+/// sentence consists of the group's names and the text that `describe` returns for the first
+/// member.
 fn by_kind<'a, T, K: PartialEq>(
     what: &str,
     all: impl Iterator<Item = (&'a str, T)>,
     kind: impl Fn(&T) -> K,
-    say: impl Fn(&T, &str) -> String,
+    describe: impl Fn(&T, &str) -> String,
 ) -> Vec<String> {
     let mut groups: Vec<(T, Vec<&str>)> = Vec::new();
     for (name, one) in all {
@@ -127,7 +128,7 @@ fn by_kind<'a, T, K: PartialEq>(
             1 => "",
             _ => ", of the first",
         };
-        format!("{}: {}", subject(what, names), say(one, first))
+        format!("{}: {}", subject(what, names), describe(one, first))
     };
     groups.iter().map(sentence).collect()
 }
@@ -294,7 +295,7 @@ impl Crossing {
 /// Returns the bearers on the routes of a flow.
 fn crossings(scenario: &Scenario, flow: &Flow, topology: &mut Topology) -> Vec<Crossing> {
     let mut crossed = Vec::new();
-    for hops in topology.ways_of(flow) {
+    for hops in topology.routes_of(flow) {
         let links = hops.iter().filter_map(|hop| match hop.medium {
             Medium::Link(link) => Some(&scenario.links[link]),
             Medium::Rab(_) | Medium::RadioBearer(_) => None,

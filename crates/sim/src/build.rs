@@ -235,7 +235,7 @@ fn lines(errors: &[BuildError]) -> String {
 
 /// Maximum number of mistakes in one error message. A scenario with a mistake in each UE would have
 /// thousands.
-const MOST_TOLD: usize = 100;
+const MAX_REPORTED_ERRORS: usize = 100;
 
 /// Collects the values of all results. If there are errors, returns each different error once.
 fn all<T>(built: impl Iterator<Item = Result<T, BuildError>>) -> Result<Vec<T>, BuildError> {
@@ -248,7 +248,7 @@ fn all<T>(built: impl Iterator<Item = Result<T, BuildError>>) -> Result<Vec<T>, 
             Err(error) if !wrong.contains(&error) => wrong.push(error),
             Err(_) => {}
         }
-        if wrong.len() == MOST_TOLD {
+        if wrong.len() == MAX_REPORTED_ERRORS {
             break;
         }
     }
@@ -291,8 +291,8 @@ fn wires(
     parts: &mut Parts,
     congestion: ChooseCongestion<'_>,
 ) -> Result<(), BuildError> {
-    let ways = (0..scenario.links.len()).flat_map(|index| [(index, false), (index, true)]);
-    parts.links = all(ways.map(|(index, is_reverse)| {
+    let directions = (0..scenario.links.len()).flat_map(|index| [(index, false), (index, true)]);
+    parts.links = all(directions.map(|(index, is_reverse)| {
         let id = directory.link(index)[usize::from(is_reverse)];
         let of_source = source_limit::find(scenario, topology, index)?;
         let named = (id, directory.link_name(id));

@@ -15,7 +15,7 @@ const WORTHWHILE: Span = Span::from_millis(1);
 
 /// Assignment of nodes to worlds.
 #[derive(Debug)]
-pub(crate) struct Division {
+pub(crate) struct NodeDivision {
     /// Number of each node's world.
     worlds: Vec<usize>,
     count: usize,
@@ -23,7 +23,7 @@ pub(crate) struct Division {
     pub(crate) lookahead: Span,
 }
 
-impl Division {
+impl NodeDivision {
     /// Divides a scenario. `parting` is for each link its shortest delay over time and both
     /// directions, or `None` for links whose ends must be in one world.
     ///
@@ -34,7 +34,7 @@ impl Division {
         scenario: &Scenario,
         serving: &[Option<CellId>],
         parting: &[Option<Span>],
-    ) -> Result<Division, String> {
+    ) -> Result<NodeDivision, String> {
         refuse(scenario)?;
         let (carriers, of_cell) = carriers(scenario);
         let mut sets = Sets::new(scenario.nodes.len(), carriers);
@@ -90,7 +90,7 @@ impl Division {
                 worlds[link.from.index()] != worlds[link.to.index()]
             });
             let lookahead = between.map(|(delay, _)| *delay).min();
-            Division {
+            NodeDivision {
                 lookahead: lookahead.unwrap_or(Span::MAX),
                 worlds,
                 count,

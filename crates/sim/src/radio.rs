@@ -13,7 +13,7 @@ pub(crate) struct Radio {
     pub(crate) wake: Wake,
     /// Numbers of the UEs and bearers if the access covers only a part of the scenario. `None` if
     /// it covers all UEs and bearers.
-    pub(crate) numbers: Option<Box<Numbers>>,
+    pub(crate) numbers: Option<Box<RadioNumbers>>,
     /// The other parts of the radio access, after the end of a divided run.
     pub(crate) others: Vec<Radio>,
 }
@@ -22,7 +22,7 @@ pub(crate) struct Radio {
 /// access. The numbers within a part are consecutive. The scenario's numbers of the same UEs would
 /// have gaps.
 #[derive(Debug, Default)]
-pub(crate) struct Numbers {
+pub(crate) struct RadioNumbers {
     /// Number in the scenario of each UE of the part.
     pub(crate) ues: Vec<UeId>,
     /// Number in the scenario of each bearer of the part.
@@ -35,13 +35,13 @@ pub(crate) struct Numbers {
 /// Marker for a UE or bearer of another part.
 const ELSEWHERE: u32 = u32::MAX;
 
-impl Numbers {
+impl RadioNumbers {
     /// Creates an empty part of a scenario with `ues` UEs and `bearers` bearers.
-    pub(crate) fn new(ues: usize, bearers: usize) -> Numbers {
-        Numbers {
+    pub(crate) fn new(ues: usize, bearers: usize) -> RadioNumbers {
+        RadioNumbers {
             local_ues: vec![ELSEWHERE; ues],
             local_bearers: vec![ELSEWHERE; bearers],
-            ..Numbers::default()
+            ..RadioNumbers::default()
         }
     }
 

@@ -85,7 +85,7 @@ impl Topology {
     }
 
     /// Returns the routes of a flow's data, one for each path.
-    pub(crate) fn ways_of(&mut self, flow: &Flow) -> Vec<Vec<Hop>> {
+    pub(crate) fn routes_of(&mut self, flow: &Flow) -> Vec<Vec<Hop>> {
         match &flow.multipath {
             Some(multipath) => {
                 let paths = multipath.paths.iter();
@@ -98,7 +98,7 @@ impl Topology {
     /// Returns the route of a flow with one path, from its receiver to its sender. This is the
     /// reverse of the flow's explicit route. Without an explicit route it is the route with the
     /// fewest hops. `None` if nothing connects the nodes.
-    pub(crate) fn way_back_of(&mut self, flow: &Flow) -> Option<Vec<Hop>> {
+    pub(crate) fn return_route_of(&mut self, flow: &Flow) -> Option<Vec<Hop>> {
         match &flow.route {
             Some(named) => Some(backward(named)),
             None => self.shortest(flow.to, flow.from),

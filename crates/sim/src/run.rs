@@ -455,13 +455,13 @@ mod tests {
              rate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nloss = { probability = 1 }\n[flow.file]\nfrom = \"a\"\n\
              to = \"b\"\n",
         );
-        let mut looks = 0;
+        let mut calls = 0;
         run.advance_unless(
             Time::NEVER,
             || false,
             |_| {
-                looks += 1;
-                match looks {
+                calls += 1;
+                match calls {
                     3 => Control::Stop,
                     _ => Control::Continue,
                 }

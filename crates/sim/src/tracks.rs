@@ -32,7 +32,7 @@ pub struct Tracks {
 /// be more than five million rows. Its text contains the smallest step that is possible.
 pub fn tracks(scenario: &Scenario, every: Span) -> Result<Result<Tracks, String>, BuildError> {
     let (config, mut places) = surroundings(scenario)?;
-    let mut sights = PathStates::new(config.cells, scenario.seed);
+    let mut path_states = PathStates::new(config.cells, scenario.seed);
     let mut found = Tracks {
         tracks: Vec::new(),
         sights: Vec::new(),
@@ -61,12 +61,12 @@ pub fn tracks(scenario: &Scenario, every: Span) -> Result<Result<Tracks, String>
         put_tracks(scenario, &riders, now, &mut places, &mut found);
         for (id, ue) in (0..).map(UeId).zip(&config.ues) {
             for cell in (0..scenario.cells.len() as u32).map(CellId) {
-                let sight = sights.state_at((id, ue), cell, now, &mut places);
-                let sight = sight.map_err(|error| BuildError::Cell {
+                let state = path_states.state_at((id, ue), cell, now, &mut places);
+                let state = state.map_err(|error| BuildError::Cell {
                     cell: scenario.cells[cell.index()].name.clone(),
                     reason: error.to_string(),
                 })?;
-                let row = sight_row(scenario, (id, cell), now, &mut places, sight);
+                let row = sight_row(scenario, (id, cell), now, &mut places, state);
                 found.sights.push(row);
             }
         }
@@ -110,7 +110,7 @@ fn put_tracks(
     for ue in &scenario.ues {
         let at = places.kinematics_at(ue.node, now);
         if !matches!(ue.movement, Movement::Vehicle { .. }) {
-            let way = at.velocity;
+            let velocity = at.velocity;
             found.tracks.push(TrackRow {
                 time_s,
                 vehicles: None,
@@ -118,8 +118,8 @@ fn put_tracks(
                 ue: Some(ue.name.clone()),
                 x_m: at.position.x,
                 y_m: at.position.y,
-                heading_deg: math::atan2(way.y, way.x).to_degrees(),
-                speed_mps: way.length(),
+                heading_deg: math::atan2(velocity.y, velocity.x).to_degrees(),
+                speed_mps: velocity.length(),
                 length_m: None,
                 width_m: None,
                 height_m: at.position.z,
@@ -133,7 +133,7 @@ fn sight_row(
     (ue, cell): (UeId, CellId),
     now: Time,
     places: &mut Places,
-    sight: Option<PathState>,
+    state: Option<PathState>,
 ) -> SightRow {
     let (ue, cell) = (&scenario.ues[ue.index()], &scenario.cells[cell.index()]);
     let at = places.kinematics_at(ue.node, now);
@@ -148,12 +148,12 @@ fn sight_row(
         vehicles_db: behind_vehicles(places, (ue.node, now), (site, at.position), cell),
         foliage_db: foliage_db_per_m(cell.carrier.0 / 1e9) * places.foliage_m(site, at.position),
         behind_building: places.obstruction((site, at.position), clear) > 0.0,
-        snr_db: sight.map(|it| it.snr_db),
-        blockage_db: sight.map(|it| it.causes.blockage_db),
-        deafness_db: sight.map(|it| it.causes.deafness_db),
-        misalignment_db: sight.map(|it| it.causes.misalignment_db),
-        beam_deg: sight.and_then(|it| it.causes.beam_deg),
-        beam_recovery: sight.map(|it| it.large_scale.is_recovering),
+        snr_db: state.map(|it| it.snr_db),
+        blockage_db: state.map(|it| it.causes.blockage_db),
+        deafness_db: state.map(|it| it.causes.deafness_db),
+        misalignment_db: state.map(|it| it.causes.misalignment_db),
+        beam_deg: state.and_then(|it| it.causes.beam_deg),
+        beam_recovery: state.map(|it| it.large_scale.is_recovering),
     }
 }
 

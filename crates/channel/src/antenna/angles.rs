@@ -19,14 +19,14 @@ impl Angles {
     }
 
     /// Returns the direction of a vector. East if the vector has length zero.
-    pub fn along(way: Vector) -> Angles {
-        let length = way.length();
+    pub fn along(direction: Vector) -> Angles {
+        let length = direction.length();
         if length == 0.0 {
             return Angles::default();
         }
         Angles {
-            azimuth_deg: atan2(way.y, way.x).to_degrees(),
-            elevation_deg: asin((way.z / length).clamp(-1.0, 1.0)).to_degrees(),
+            azimuth_deg: atan2(direction.y, direction.x).to_degrees(),
+            elevation_deg: asin((direction.z / length).clamp(-1.0, 1.0)).to_degrees(),
         }
     }
 

@@ -1,7 +1,7 @@
 //! Persons or vehicles that cross the path, with the diffraction of model B in TR 38.901. They
 //! block the path only while it is in line of sight.
 
-use super::{Model, Process, View};
+use super::{BlockageModel, Process, View};
 use crate::blockage_model_b::{DirectPath, Screen, screen_loss};
 use crate::error::ConfigError;
 use fadeout_core::random::Stream;
@@ -104,7 +104,7 @@ impl Registered for Crossing {
 /// effect.
 const CLEARANCE_M: f64 = 3.0;
 
-impl Model for Crossing {
+impl BlockageModel for Crossing {
     type Process = CrossingProcess;
 
     fn check(&self) -> Result<(), ConfigError> {

@@ -2,7 +2,7 @@
 //!
 //! Backoffs and retries are those of the distributed coordination function of IEEE 802.11.
 
-use super::{Model, Process, View};
+use super::{BlockageModel, Process, View};
 use crate::error::ConfigError;
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, integer, number, span};
@@ -102,7 +102,7 @@ impl Deafness {
     }
 }
 
-impl Model for Deafness {
+impl BlockageModel for Deafness {
     type Process = DeafnessProcess;
 
     fn check(&self) -> Result<(), ConfigError> {

@@ -1,7 +1,7 @@
 //! Blockers scattered over the ground. The source is I. K. Jain, R. Kumar and S. Panwar, "Driven by
 //! capacity or blockage? A millimeter wave blockage analysis", 2018.
 
-use super::{Model, Process, View};
+use super::{BlockageModel, Process, View};
 use crate::error::ConfigError;
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, number, span};
@@ -70,7 +70,7 @@ impl Crowd {
     }
 }
 
-impl Model for Crowd {
+impl BlockageModel for Crowd {
     type Process = CrowdProcess;
 
     fn check(&self) -> Result<(), ConfigError> {

@@ -3,7 +3,7 @@
 //! Source: G. R. MacCartney, T. S. Rappaport and S. Rangan, "Rapid fading due to human blockage in
 //! pedestrian crowds at 5G millimeter-wave frequencies", IEEE GLOBECOM 2017, 73.5 GHz.
 
-use super::{Model, Process, View};
+use super::{BlockageModel, Process, View};
 use crate::error::ConfigError;
 use fadeout_core::math::log10;
 use fadeout_core::random::Stream;
@@ -88,7 +88,7 @@ impl Registered for FourState {
     }
 }
 
-impl Model for FourState {
+impl BlockageModel for FourState {
     type Process = FourStateProcess;
 
     fn check(&self) -> Result<(), ConfigError> {

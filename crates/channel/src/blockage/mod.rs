@@ -55,7 +55,7 @@ pub(crate) trait Process: fmt::Debug + Send + Sync {
 }
 
 /// Parameters of a blockage model. Each link starts a process with these parameters.
-pub(crate) trait Model {
+pub(crate) trait BlockageModel {
     /// Type of the model's process.
     type Process: Process + 'static;
 
@@ -111,7 +111,7 @@ impl Blockage {
         blockages!(self, model => Box::new(model.start(stream)))
     }
 
-    /// Returns [`Model::surrounds_the_ue`].
+    /// Returns [`BlockageModel::surrounds_the_ue`].
     pub(crate) fn surrounds_the_ue(&self) -> bool {
         blockages!(self, model => model.surrounds_the_ue())
     }

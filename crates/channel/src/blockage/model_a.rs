@@ -4,7 +4,7 @@
 //!
 //! Standard: TR 38.901 §7.6.4.1.
 
-use super::{Model, Process, View};
+use super::{BlockageModel, Process, View};
 use crate::error::ConfigError;
 use crate::field::Field;
 use fadeout_core::data;
@@ -187,7 +187,7 @@ fn difference(a: f64, b: f64) -> f64 {
     360.0 * (turns - (turns + 0.5).floor())
 }
 
-impl Model for ModelA {
+impl BlockageModel for ModelA {
     type Process = ModelAProcess;
 
     fn check(&self) -> Result<(), ConfigError> {
@@ -258,13 +258,13 @@ pub(crate) struct ModelAProcess {
 
 impl ModelAProcess {
     pub(crate) fn loss_db(&mut self, view: &View) -> f64 {
-        let way = view.base - view.ue;
-        let length = way.length();
+        let to_base = view.base - view.ue;
+        let length = to_base.length();
         if length == 0.0 {
             return 0.0;
         }
-        let azimuth_deg = atan2(way.y, way.x).to_degrees() - self.heading_deg;
-        let zenith_deg = acos((way.z / length).clamp(-1.0, 1.0)).to_degrees();
+        let azimuth_deg = atan2(to_base.y, to_base.x).to_degrees() - self.heading_deg;
+        let zenith_deg = acos((to_base.z / length).clamp(-1.0, 1.0)).to_degrees();
         let own = self
             .own_body
             .map_or(0.0, |body| body.loss_db(azimuth_deg, zenith_deg));

@@ -12,7 +12,7 @@
 //!
 //! Standard: TR 37.885 §6.2.1.
 
-use super::{Model, Process, View};
+use super::{BlockageModel, Process, View};
 use crate::error::ConfigError;
 use fadeout_core::math::{exp, log10};
 use fadeout_core::random::Stream;
@@ -95,7 +95,7 @@ impl Registered for Nlosv {
     }
 }
 
-impl Model for Nlosv {
+impl BlockageModel for Nlosv {
     type Process = NlosvProcess;
 
     fn check(&self) -> Result<(), ConfigError> {
@@ -272,15 +272,15 @@ mod tests {
         };
         let mut process = model.start(Stream::new(5, "test", 2));
         let (mut blocked, mut changes, mut before) = (0, 0, false);
-        let looks = 1_000_000;
-        for n in 0..looks {
+        let samples = 1_000_000;
+        for n in 0..samples {
             process.loss_at(&view(20 * n, 300.0, (5.0, 1.6)));
             let now = process.state >= Surrounding::Highway.line_of_sight(300.0);
             blocked += u64::from(now);
             changes += u64::from(now != before);
             before = now;
         }
-        let share = blocked as f64 / looks as f64;
+        let share = blocked as f64 / samples as f64;
         let expected = 1.0 - 0.608_417;
         // The run has 10,000 intervals in which the state is constant.
         assert!(
@@ -289,7 +289,7 @@ mod tests {
         );
         // The rate of changes is the rate of intervals times the probability that two consecutive
         // intervals differ in their state.
-        let rate = changes as f64 / (looks as f64 * 0.02);
+        let rate = changes as f64 / (samples as f64 * 0.02);
         let expected = 2.0 * expected * (1.0 - expected) / 2.0;
         assert!(
             (rate / expected - 1.0).abs() < 0.1,

@@ -1,7 +1,7 @@
 //! Vehicle that blocks the path at regular times, each time for a given duration, with the
 //! diffraction of TR 38.901 model B.
 
-use super::Model;
+use super::BlockageModel;
 use super::crossing::{Arrivals, CrossingProcess, Motion, Screens, check_screen};
 use super::schedule::{Phase, check_cycle, first_middle};
 use crate::error::ConfigError;
@@ -69,7 +69,7 @@ impl Registered for Passing {
     }
 }
 
-impl Model for Passing {
+impl BlockageModel for Passing {
     type Process = CrossingProcess;
 
     fn check(&self) -> Result<(), ConfigError> {

@@ -1,6 +1,6 @@
 //! Blockages at regular times, at listed times, and at random times.
 
-use super::{Model, Process, View};
+use super::{BlockageModel, Process, View};
 use crate::error::ConfigError;
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Parameter, Registered, Settings, choice, number, span};
@@ -116,7 +116,7 @@ pub(super) fn first_middle(
     }
 }
 
-impl Model for Periodic {
+impl BlockageModel for Periodic {
     type Process = PeriodicProcess;
 
     fn check(&self) -> Result<(), ConfigError> {
@@ -171,7 +171,7 @@ pub struct Scripted {
     pub intervals: Arc<[Interval]>,
 }
 
-impl Model for Scripted {
+impl BlockageModel for Scripted {
     type Process = ScriptedProcess;
 
     fn check(&self) -> Result<(), ConfigError> {
@@ -261,7 +261,7 @@ impl TwoState {
     }
 }
 
-impl Model for TwoState {
+impl BlockageModel for TwoState {
     type Process = TwoStateProcess;
 
     fn check(&self) -> Result<(), ConfigError> {

@@ -13,13 +13,13 @@ pub(crate) struct Aim {
     /// Time of each of the last measurements, and the loss of the direct path by blockage at that
     /// time in dB. The newest measurement is last.
     measured: [(Time, f64); MEMORY],
-    in_use: Option<(Key, Beams)>,
+    in_use: Option<(BeamKey, Beams)>,
 }
 
 /// Inputs from which beams are chosen. These are the map square of the UE's position, the blockage
 /// of the direct path, and the power of LOS over NLOS. The last two are rounded to whole dB.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Key {
+pub(crate) struct BeamKey {
     pub(crate) cell: (i64, i64),
     pub(crate) blockage_db: i64,
     pub(crate) los_lead_db: i64,
@@ -39,16 +39,16 @@ impl Aim {
         known.map_or(self.measured[0].1, |(_, blockage_db)| *blockage_db)
     }
 
-    pub(crate) fn in_use(&self) -> Option<(Key, Beams)> {
+    pub(crate) fn in_use(&self) -> Option<(BeamKey, Beams)> {
         self.in_use
     }
 
-    pub(crate) fn restore(&mut self, in_use: Option<(Key, Beams)>) {
+    pub(crate) fn restore(&mut self, in_use: Option<(BeamKey, Beams)>) {
         self.in_use = in_use;
     }
 
     /// Returns the beams in use. Calls `choose` if the inputs have changed.
-    pub(crate) fn beams(&mut self, key: Key, choose: impl FnOnce() -> Beams) -> Beams {
+    pub(crate) fn beams(&mut self, key: BeamKey, choose: impl FnOnce() -> Beams) -> Beams {
         match self.in_use {
             Some((known, beams)) if known == key => beams,
             _ => {

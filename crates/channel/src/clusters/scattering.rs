@@ -1,6 +1,6 @@
 //! Clusters of a link in LOS and in NLOS, and the beams that point at them.
 
-use super::aim::{Aim, Key};
+use super::aim::{Aim, BeamKey};
 use super::beams::{Antennas, Beams};
 use super::law::ClusterLaw;
 use super::link::{LinkClusters, Mix, cell, middle};
@@ -112,12 +112,12 @@ impl Scattering {
 
     /// Returns the beams in use and the inputs from which they were chosen. `None` before the first
     /// use of beams.
-    pub(crate) fn in_use(&self) -> Option<(Key, Beams)> {
+    pub(crate) fn in_use(&self) -> Option<(BeamKey, Beams)> {
         self.aim.as_ref()?.in_use()
     }
 
     /// Restores the beams in use and their inputs.
-    pub(crate) fn restore(&mut self, in_use: Option<(Key, Beams)>) {
+    pub(crate) fn restore(&mut self, in_use: Option<(BeamKey, Beams)>) {
         self.aim.get_or_insert_default().restore(in_use);
     }
 
@@ -192,7 +192,7 @@ impl Scattering {
         let ue = expected.unwrap_or(then);
         let lead_db = inputs.los_lead_db;
         let lead_db = lead_db.clamp(-NO_MATTER_DB, NO_MATTER_DB).round();
-        let key = Key {
+        let key = BeamKey {
             cell: cell((ue.x, ue.y)),
             blockage_db: blockage_db.round() as i64,
             los_lead_db: lead_db as i64,

@@ -3,7 +3,7 @@
 use super::environment::Shared;
 use super::latest_ends::LatestEnds;
 use super::link_path::LinkPath;
-use super::surroundings::{Surroundings, SurroundingsCache};
+use super::surroundings::{LinkSurroundings, SurroundingsCache};
 use super::{LargeScale, State};
 use crate::antenna::management::FailureMonitor;
 use crate::antenna::recovery::CallerBeams;
@@ -241,7 +241,7 @@ impl FullLink {
     ) -> LargeScale {
         let config = &shared.config;
         let key = self.path.key(ends);
-        let Surroundings {
+        let LinkSurroundings {
             slant_m,
             state,
             los_weight,

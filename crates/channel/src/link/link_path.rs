@@ -1,7 +1,7 @@
 //! Path between the two ends of a link, with the data that its mean gain depends on.
 
 use super::environment::Shared;
-use super::surroundings::{ConditionLosses, Surroundings, SurroundingsCache};
+use super::surroundings::{ConditionLosses, LinkSurroundings, SurroundingsCache};
 use super::{LargeScale, State};
 use crate::antenna::{Angles, Antenna};
 use crate::config::{ChannelConfig, LineOfSight};
@@ -116,7 +116,7 @@ impl LinkPath {
             (last.at, last.ue) = (now, ends.ue);
             return last.gain_db;
         }
-        let Surroundings {
+        let LinkSurroundings {
             slant_m,
             state,
             own: (path_loss_db, shadowing_db),
@@ -158,7 +158,7 @@ impl LinkPath {
     }
 
     /// Returns the distance, the LOS state and the losses between the ends, without antenna gains.
-    pub(super) fn surroundings(&mut self, ends: &LinkEnds) -> Surroundings {
+    pub(super) fn surroundings(&mut self, ends: &LinkEnds) -> LinkSurroundings {
         let config = &self.shared.config;
         let mut geometry = Ends::new(ends.base.position, ends.ue.position, config.carrier);
         let draws_height = config.path_loss.draws_environment_height();
@@ -188,7 +188,7 @@ impl LinkPath {
             });
             (config.path_loss.loss_db(&geometry, condition), shadowing_db)
         };
-        Surroundings {
+        LinkSurroundings {
             slant_m: geometry.slant_m,
             state,
             los_weight,

@@ -15,7 +15,7 @@ pub(super) type ConditionLosses = (f64, f64);
 /// Distance, LOS state and losses between a base station and a UE. These do not depend on the
 /// antennas.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Surroundings {
+pub(super) struct LinkSurroundings {
     pub(super) slant_m: f64,
     pub(super) state: State,
     /// Weight of LOS in the amplitude during a transition between LOS and NLOS. `None` outside
@@ -29,11 +29,11 @@ pub(super) struct Surroundings {
 /// Cache of the losses from one antenna of a mast to a UE. Other antennas of the mast reuse these
 /// losses. Each UE needs its own cache.
 #[derive(Debug, Default)]
-pub struct SurroundingsCache(Option<(Key, Surroundings)>);
+pub struct SurroundingsCache(Option<(LossKey, LinkSurroundings)>);
 
 /// Key of the cache. Two links of a UE with equal keys have equal losses.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct Key {
+pub(super) struct LossKey {
     /// Identity of the site's maps. The next field identifies environments that differ only in the
     /// base station's antenna. Both pointers stay valid as long as the links exist.
     maps: *const SiteMap,
@@ -46,9 +46,9 @@ pub(super) struct Key {
 impl SurroundingsCache {
     pub(super) fn get_or_compute(
         &mut self,
-        key: Option<Key>,
-        compute: impl FnOnce() -> Surroundings,
-    ) -> Surroundings {
+        key: Option<LossKey>,
+        compute: impl FnOnce() -> LinkSurroundings,
+    ) -> LinkSurroundings {
         match (&self.0, key) {
             (Some((known, surroundings)), Some(key)) if *known == key => *surroundings,
             (_, Some(key)) => self.0.insert((key, compute())).1,
@@ -60,12 +60,12 @@ impl SurroundingsCache {
 impl LinkPath {
     /// Returns the key of this link in the cache. `None` if the losses contain a random value that
     /// belongs only to this link.
-    pub(super) fn key(&self, ends: &LinkEnds) -> Option<Key> {
+    pub(super) fn key(&self, ends: &LinkEnds) -> Option<LossKey> {
         let draws_height = self.shared.config.path_loss.draws_environment_height();
         if draws_height && ends.ue.position.z > tr38901::LOW_UE_M {
             return None;
         }
-        Some(Key {
+        Some(LossKey {
             maps: Arc::as_ptr(self.maps.map()),
             antenna_group: Arc::as_ptr(&self.shared.antenna_group),
             base: ends.base,

@@ -1,6 +1,6 @@
 //! Free-space path loss, and the close-in model that extends it.
 
-use super::{Condition, Ends, Model, Places, StateProbabilities, tr38901};
+use super::{Condition, Ends, PathLossModel, Places, StateProbabilities, tr38901};
 use crate::error::ConfigError;
 use fadeout_core::math::log10;
 use fadeout_core::registry::{Entry, Registered, Settings, number};
@@ -51,7 +51,7 @@ impl Registered for FreeSpace {
     }
 }
 
-impl Model for FreeSpace {
+impl PathLossModel for FreeSpace {
     fn loss_db(&self, ends: &Ends, _: Condition) -> f64 {
         free_space(Meters(ends.slant_m.max(1.0)), Hertz(ends.carrier_ghz * 1e9)).0
     }
@@ -103,7 +103,7 @@ impl Registered for CloseIn {
     }
 }
 
-impl Model for CloseIn {
+impl PathLossModel for CloseIn {
     fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
         let exponent = match condition {
             Condition::Los => self.los_exponent,

@@ -4,7 +4,7 @@
 
 use super::places::deviation_db;
 use super::tr38901::{self, roofs_db, ue_term};
-use super::{ByCondition, Condition, Ends, Model, Places, StateProbabilities};
+use super::{ByCondition, Condition, Ends, PathLossModel, Places, StateProbabilities};
 use fadeout_core::math::{exp, log10};
 use fadeout_core::registry::{Entry, Registered, Settings};
 
@@ -119,7 +119,7 @@ impl Registered for LteMacro {
     }
 }
 
-impl Model for LteMacro {
+impl PathLossModel for LteMacro {
     fn loss_db(&self, ends: &Ends, _: Condition) -> f64 {
         macro_db(ends)
     }
@@ -171,7 +171,7 @@ impl Registered for HetnetMacro {
     }
 }
 
-impl Model for HetnetMacro {
+impl PathLossModel for HetnetMacro {
     fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
         hetnet_macro_db(ends, condition)
     }
@@ -221,7 +221,7 @@ impl Registered for HetnetPico {
     }
 }
 
-impl Model for HetnetPico {
+impl PathLossModel for HetnetPico {
     fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
         hetnet_pico_db(ends, condition)
     }
@@ -271,7 +271,7 @@ impl Registered for UrbanMacro3d {
     }
 }
 
-impl Model for UrbanMacro3d {
+impl PathLossModel for UrbanMacro3d {
     fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
         uma_3d_db(ends, condition)
     }
@@ -320,7 +320,7 @@ impl Registered for UrbanMicro3d {
     }
 }
 
-impl Model for UrbanMicro3d {
+impl PathLossModel for UrbanMicro3d {
     fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
         umi_3d_db(ends, condition)
     }

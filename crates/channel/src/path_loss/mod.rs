@@ -94,7 +94,7 @@ impl StateProbabilities {
 }
 
 /// Path-loss model: loss, state probabilities, and deviation of the shadowing.
-pub trait Model {
+pub trait PathLossModel {
     /// Returns the median loss in dB, without shadowing. Below the model's shortest distance it is
     /// the loss at that distance. If the source gives no shortest distance, 1 m is used.
     fn loss_db(&self, ends: &Ends, condition: Condition) -> f64;
@@ -170,14 +170,14 @@ fadeout_core::registry! {
 }
 
 impl PathLoss {
-    /// Returns [`Model::loss_db`].
+    /// Returns [`PathLossModel::loss_db`].
     pub fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
         let loss_db = path_losses!(self, model => model.loss_db(ends, condition));
         debug_assert!(!loss_db.is_nan(), "no path loss at {ends:?}");
         loss_db
     }
 
-    /// Returns [`Model::state_probabilities`].
+    /// Returns [`PathLossModel::state_probabilities`].
     pub fn state_probabilities(&self, ends: &Ends) -> StateProbabilities {
         let found = path_losses!(self, model => model.state_probabilities(ends));
         debug_assert!(
@@ -192,7 +192,7 @@ impl PathLoss {
         found
     }
 
-    /// Returns [`Model::shadowing_sigma_db`].
+    /// Returns [`PathLossModel::shadowing_sigma_db`].
     pub fn shadowing_sigma_db(&self, ends: &Ends, condition: Condition) -> f64 {
         let sigma_db = path_losses!(self, model => model.shadowing_sigma_db(ends, condition));
         debug_assert!(
@@ -202,22 +202,22 @@ impl PathLoss {
         sigma_db
     }
 
-    /// Returns [`Model::indoor_shadowing_sigma_db`].
+    /// Returns [`PathLossModel::indoor_shadowing_sigma_db`].
     pub fn indoor_shadowing_sigma_db(&self) -> Option<f64> {
         path_losses!(self, model => model.indoor_shadowing_sigma_db())
     }
 
-    /// Returns [`Model::places`].
+    /// Returns [`PathLossModel::places`].
     pub fn places(&self) -> Places {
         path_losses!(self, model => model.places())
     }
 
-    /// Returns [`Model::between_sites`].
+    /// Returns [`PathLossModel::between_sites`].
     pub fn between_sites(&self) -> f64 {
         path_losses!(self, model => model.between_sites())
     }
 
-    /// Returns [`Model::steepest_db`].
+    /// Returns [`PathLossModel::steepest_db`].
     pub(crate) fn steepest_db(&self, condition: Condition) -> Option<f64> {
         path_losses!(self, model => model.steepest_db(condition))
     }
@@ -231,12 +231,12 @@ impl PathLoss {
         }
     }
 
-    /// Returns [`Model::draws_environment_height`].
+    /// Returns [`PathLossModel::draws_environment_height`].
     pub fn draws_environment_height(&self) -> bool {
         path_losses!(self, model => model.draws_environment_height())
     }
 
-    /// Returns [`Model::check`].
+    /// Returns [`PathLossModel::check`].
     pub(crate) fn check(&self) -> Result<(), ConfigError> {
         path_losses!(self, model => model.check())
     }

@@ -2,7 +2,7 @@
 //! outage. The source is Table I of M. R. Akdeniz et al., "Millimeter wave channel modeling and
 //! cellular capacity evaluation", IEEE JSAC 32(6), 2014.
 
-use super::{Condition, Ends, Model, Places, StateProbabilities};
+use super::{Condition, Ends, PathLossModel, Places, StateProbabilities};
 use fadeout_core::data::number;
 use fadeout_core::math::{exp, log10};
 use fadeout_core::registry::{Entry, Registered, Settings};
@@ -92,7 +92,7 @@ impl Registered for Nyu28 {
     }
 }
 
-impl Model for Nyu28 {
+impl PathLossModel for Nyu28 {
     fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
         fit(Band::Ghz28, condition).loss_db(ends)
     }
@@ -129,7 +129,7 @@ impl Registered for Nyu73 {
     }
 }
 
-impl Model for Nyu73 {
+impl PathLossModel for Nyu73 {
     fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
         fit(Band::Ghz73, condition).loss_db(ends)
     }

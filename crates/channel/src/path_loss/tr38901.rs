@@ -7,7 +7,7 @@
 //! beyond the range are extrapolated.
 
 use super::places::deviation_db;
-use super::{ByCondition, Condition, Ends, Model, Places, StateProbabilities};
+use super::{ByCondition, Condition, Ends, PathLossModel, Places, StateProbabilities};
 use crate::error::ConfigError;
 use fadeout_core::math::{exp, log10, pow};
 use fadeout_core::registry::{Entry, Registered, Settings, number};
@@ -294,7 +294,7 @@ impl Registered for UrbanMacro {
     }
 }
 
-impl Model for UrbanMacro {
+impl PathLossModel for UrbanMacro {
     fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
         uma_db(ends, condition)
     }
@@ -342,7 +342,7 @@ impl Registered for UrbanMicro {
     }
 }
 
-impl Model for UrbanMicro {
+impl PathLossModel for UrbanMicro {
     fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
         umi_db(ends, condition)
     }
@@ -383,7 +383,7 @@ impl Registered for RuralMacro {
     }
 }
 
-impl Model for RuralMacro {
+impl PathLossModel for RuralMacro {
     /// Returns the loss of RMa in dB, valid up to 30 GHz.
     fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
         let ends = ends.at_least(10.0);
@@ -448,7 +448,7 @@ impl Registered for IndoorMixed {
     }
 }
 
-impl Model for IndoorMixed {
+impl PathLossModel for IndoorMixed {
     fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
         inh_db(ends, condition)
     }
@@ -487,7 +487,7 @@ impl Registered for IndoorOpen {
     }
 }
 
-impl Model for IndoorOpen {
+impl PathLossModel for IndoorOpen {
     fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
         inh_db(ends, condition)
     }

@@ -3,7 +3,7 @@
 //! Standard: TR 37.885 §6.2.1.
 
 use super::places::deviation_db;
-use super::{ByCondition, Condition, Ends, Model, Places, StateProbabilities};
+use super::{ByCondition, Condition, Ends, PathLossModel, Places, StateProbabilities};
 use fadeout_core::math::{exp, ln, log10, pow};
 use fadeout_core::registry::{Entry, Registered, Settings};
 
@@ -118,7 +118,7 @@ impl Registered for VehicleUrban {
     }
 }
 
-impl Model for VehicleUrban {
+impl PathLossModel for VehicleUrban {
     fn loss_db(&self, ends: &Ends, condition: Condition) -> f64 {
         urban_db(ends, condition)
     }
@@ -153,7 +153,7 @@ impl Registered for VehicleHighway {
     }
 }
 
-impl Model for VehicleHighway {
+impl PathLossModel for VehicleHighway {
     fn loss_db(&self, ends: &Ends, _: Condition) -> f64 {
         highway_db(ends)
     }

@@ -11,9 +11,9 @@ use fadeout_channel::blockage_model_b::{DirectPath, Screen, screen_loss};
 use fadeout_channel::fading::{TdlProfile, statistics};
 use fadeout_channel::path_loss::vehicle::blocking_vehicle;
 use fadeout_channel::path_loss::{
-    CloseIn, Condition, Ends, HetnetMacro, IndoorMixed, LteMacro, Model as _, Nyu28, Nyu73,
-    PathLoss, RuralMacro, UrbanMacro, UrbanMicro, UrbanMicro3d, VehicleHighway, VehicleUrban,
-    free_space, nyu, tr38901,
+    CloseIn, Condition, Ends, HetnetMacro, IndoorMixed, LteMacro, Nyu28, Nyu73, PathLoss,
+    PathLossModel as _, RuralMacro, UrbanMacro, UrbanMicro, UrbanMicro3d, VehicleHighway,
+    VehicleUrban, free_space, nyu, tr38901,
 };
 use fadeout_channel::{atmosphere, knife_edge, noise, penetration, shadowing, wavelength};
 use fadeout_core::math::{asin, from_db, hypot, sin, to_db};

@@ -1,7 +1,7 @@
 //! Choices that a scenario names and a layer uses: each word with its meaning, defined once.
 
 /// Declares such enums. The doc comments of the variants document the words.
-macro_rules! words {
+macro_rules! agreed_words {
     ($(
         $(#[$meta:meta])*
         enum $name:ident {
@@ -25,7 +25,7 @@ macro_rules! words {
     )+};
 }
 
-words! {
+agreed_words! {
     /// The source of the line-of-sight state of a UE.
     enum LineOfSight {
         /// The state is drawn with the line-of-sight probability of the path loss model.

@@ -309,13 +309,13 @@ impl Guest {
             }
         }
         if any && asks {
-            self.look()?;
+            self.read_times()?;
         }
         Ok(any)
     }
 
     /// Reads the times that the guest left in shared memory.
-    fn look(&mut self) -> Result<(), GuestError> {
+    fn read_times(&mut self) -> Result<(), GuestError> {
         match self.page.read_at(GUEST_AT, &mut self.slot) {
             true => Ok(()),
             false => Err(self.no_memory()),
@@ -344,7 +344,7 @@ impl Guest {
         }
         // The guest is idle, and has left the time of its next step in shared memory.
         self.share_times()?;
-        self.look()
+        self.read_times()
     }
 
     /// Returns which sockets have data: that of the clock, and that of each device.

@@ -88,15 +88,15 @@ impl Child {
 
     /// Returns the exit status. `None` while the process runs.
     pub(super) fn has_ended(&mut self) -> Option<ExitStatus> {
-        self.look(WaitOptions::NOHANG)
+        self.wait_with(WaitOptions::NOHANG)
     }
 
     /// Waits until the process has ended.
     pub(super) fn wait(&mut self) {
-        self.look(WaitOptions::empty());
+        self.wait_with(WaitOptions::empty());
     }
 
-    fn look(&mut self, options: WaitOptions) -> Option<ExitStatus> {
+    fn wait_with(&mut self, options: WaitOptions) -> Option<ExitStatus> {
         while self.ended.is_none() {
             match waitpid(Some(self.id), options) {
                 Ok(found) => {
@@ -179,9 +179,12 @@ mod tests {
             shell("echo $#-$0$HOME; read a || echo none >&2; exit 3", &output).expect("a shell");
         child.wait();
         assert_eq!(child.has_ended().and_then(|status| status.code()), Some(3));
-        let mut said = vec![0; 64];
-        let len = output.read_at(&mut said, 0).expect("what it said");
-        assert_eq!(String::from_utf8_lossy(&said[..len]), "0-/bin/sh\nnone\n");
+        let mut output_text = vec![0; 64];
+        let len = output.read_at(&mut output_text, 0).expect("what it said");
+        assert_eq!(
+            String::from_utf8_lossy(&output_text[..len]),
+            "0-/bin/sh\nnone\n"
+        );
     }
 
     #[test]

@@ -8,7 +8,7 @@ use fadeout_core::Ring;
 
 /// Numbered item: an SDU (NR) or a PDU (LTE).
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Sent<T> {
+pub(super) struct UnackedItem<T> {
     pub(super) item: T,
     /// Number of bytes that were sent at least once.
     pub(super) len: u32,
@@ -34,7 +34,7 @@ pub(super) struct Piece {
 pub(super) struct Unacked<T> {
     pub(super) space: SnSpace,
     /// Window from TX_Next_Ack to TX_Next (NR), or from VT(A) to VT(S) (LTE).
-    window: Window<Sent<T>>,
+    window: Window<UnackedItem<T>>,
     /// Byte ranges in the order of the reports. Ranges of acknowledged items are skipped.
     pieces: Ring<Piece>,
     pub(super) pending_bytes: u64,
@@ -83,14 +83,14 @@ impl<T: Copy + Default> Unacked<T> {
             "a PDU leaves beyond the transmitting window"
         );
         debug_assert!(len > 0, "a PDU of no bytes is kept");
-        self.window.push(Sent {
+        self.window.push(UnackedItem {
             item,
             len,
-            ..Sent::default()
+            ..UnackedItem::default()
         });
     }
     #[inline]
-    pub(super) fn item(&self, number: u64) -> &Sent<T> {
+    pub(super) fn item(&self, number: u64) -> &UnackedItem<T> {
         &self.window[number]
     }
     /// Records that more bytes of the newest item were sent.
@@ -100,11 +100,11 @@ impl<T: Copy + Default> Unacked<T> {
         self.window[number].len += bytes;
     }
     /// Returns the oldest item that is not acknowledged. `None` if there is none.
-    pub(super) fn oldest(&self) -> Option<&Sent<T>> {
+    pub(super) fn oldest(&self) -> Option<&UnackedItem<T>> {
         (!self.window.is_empty()).then(|| &self.window[self.window.first()])
     }
     /// Returns the items that are not acknowledged.
-    pub(super) fn unacknowledged(&self) -> impl Iterator<Item = &Sent<T>> {
+    pub(super) fn unacknowledged(&self) -> impl Iterator<Item = &UnackedItem<T>> {
         (self.window.first()..self.window.end())
             .map(|number| &self.window[number])
             .filter(|sent| !sent.is_acked)

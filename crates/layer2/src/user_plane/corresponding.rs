@@ -18,11 +18,11 @@ struct Lost {
     first: u64,
     end: u64,
     /// Number of statuses that have reported the range.
-    told: u8,
+    reports: u8,
 }
 
 /// Number of statuses that report a lost range, because a status may be lost.
-const TIMES_TOLD: u8 = 4;
+const REPORTS_PER_RANGE: u8 = 4;
 /// Number of statuses over which the rate is averaged, because RLC learns of deliveries in bursts.
 const RATED_STATUSES: usize = 8;
 
@@ -140,7 +140,7 @@ impl Corresponding {
             self.lost.push(Lost {
                 first: self.expected,
                 end: number,
-                told: 0,
+                reports: 0,
             });
         }
     }
@@ -192,15 +192,15 @@ impl Corresponding {
             debug_assert!(range.first < range.end, "an empty range was lost");
             if !status.name_lost((range.first, range.end)) {
                 // A lost frame that is not reported must not count as delivered.
-                if range.told == 0 {
+                if range.reports == 0 {
                     status.through = status.through.min(range.first);
                 }
                 self.has_news = true;
                 break;
             }
-            range.told += 1;
+            range.reports += 1;
         }
-        while (self.lost.front()).is_some_and(|range| range.told >= TIMES_TOLD) {
+        while (self.lost.front()).is_some_and(|range| range.reports >= REPORTS_PER_RANGE) {
             self.lost.pop();
         }
         Some(status)

@@ -80,17 +80,20 @@ impl Hosting {
     /// delay of the frame. The other half is the delay of the status.
     #[inline]
     pub fn expected_delay(&self, size: u32, bytes_per_s: u64) -> Span {
-        let way = self.shortest.map_or(Span::ZERO, |it| it / 2);
-        let told_after = time_for(self.unsent + u64::from(size), bytes_per_s);
-        told_after.saturating_sub(way).max(way)
+        let one_way_delay = self.shortest.map_or(Span::ZERO, |it| it / 2);
+        let report_after = time_for(self.unsent + u64::from(size), bytes_per_s);
+        report_after
+            .saturating_sub(one_way_delay)
+            .max(one_way_delay)
     }
 
     /// Returns true if [`Hosting::expected_delay`] is below a time, without a division.
     #[inline]
     pub fn takes_less(&self, size: u32, bytes_per_s: u64, than: Span) -> bool {
-        let way = self.shortest.map_or(Span::ZERO, |it| it / 2);
-        let told_before = than.saturating_add(way);
-        way < than && takes_less(self.unsent + u64::from(size), bytes_per_s, told_before)
+        let one_way_delay = self.shortest.map_or(Span::ZERO, |it| it / 2);
+        let report_before = than.saturating_add(one_way_delay);
+        one_way_delay < than
+            && takes_less(self.unsent + u64::from(size), bytes_per_s, report_before)
     }
 
     /// Returns true if a PDU of `size` bytes may be sent. The outstanding bytes must stay within

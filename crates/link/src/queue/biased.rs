@@ -8,7 +8,7 @@
 //!
 //! Source: Biaz and Vaidya, IEEE/ACM Transactions on Networking 13(3), 2005.
 
-use super::discipline::{Managed, Start};
+use super::discipline::{ManagedQueue, Start};
 use super::fifo::Queued;
 use super::{Effects, Limit};
 use crate::LinkError;
@@ -59,7 +59,7 @@ struct Slot {
     is_gone: bool,
 }
 
-impl Managed for Biased {
+impl ManagedQueue for Biased {
     fn enqueue(&mut self, arrival: Queued, effects: &mut Effects<'_>) -> bool {
         let number = self.ring.push(Slot {
             queued: arrival,

@@ -2,7 +2,7 @@
 //!
 //! Standard: RFC 8289.
 
-use super::discipline::{Managed, Start};
+use super::discipline::{ManagedQueue, Start};
 use super::fifo::{Fifo, Queued};
 use super::{Effects, Limit};
 use crate::LinkError;
@@ -109,7 +109,7 @@ impl Start for CoDelConfig {
     }
 }
 
-impl Managed for CoDel {
+impl ManagedQueue for CoDel {
     fn enqueue(&mut self, arrival: Queued, _: &mut Effects<'_>) -> bool {
         self.queue.push(arrival);
         true

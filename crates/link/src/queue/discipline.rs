@@ -41,14 +41,14 @@ impl Default for QueueDiscipline {
 /// Parameters of a discipline.
 pub(crate) trait Start {
     /// Queue of the discipline.
-    type Queue: Managed;
+    type Queue: ManagedQueue;
 
     /// Returns the empty queue of a link with this limit. `None` if only the limit decides.
     fn start(self, limit: Option<Limit>, stream: Stream) -> Result<Option<Self::Queue>, LinkError>;
 }
 
 /// Queue that decides about more than its limit.
-pub(crate) trait Managed {
+pub(crate) trait ManagedQueue {
     /// Adds a packet that fits the limit, at its arrival. Returns false if the packet must be
     /// dropped.
     fn enqueue(&mut self, arrival: Queued, effects: &mut Effects<'_>) -> bool;
@@ -85,7 +85,7 @@ impl Start for DropTailConfig {
     }
 }
 
-impl Managed for std::convert::Infallible {
+impl ManagedQueue for std::convert::Infallible {
     fn enqueue(&mut self, _: Queued, _: &mut Effects<'_>) -> bool {
         match *self {}
     }
@@ -142,7 +142,7 @@ impl Discipline {
     }
 }
 
-impl Managed for Discipline {
+impl ManagedQueue for Discipline {
     fn enqueue(&mut self, arrival: Queued, effects: &mut Effects<'_>) -> bool {
         each!(self, queue => queue.enqueue(arrival, effects))
     }

@@ -4,7 +4,7 @@
 //!
 //! Standard: RFC 9332 §A.
 
-use super::discipline::{Managed, Start};
+use super::discipline::{ManagedQueue, Start};
 use super::fifo::{Fifo, Queued};
 use super::{Effects, Limit};
 use crate::LinkError;
@@ -259,7 +259,7 @@ impl DualPi2 {
     }
 }
 
-impl Managed for DualPi2 {
+impl ManagedQueue for DualPi2 {
     fn enqueue(&mut self, arrival: Queued, effects: &mut Effects<'_>) -> bool {
         self.catch_up(arrival.arrived_at);
         match effects.ecn(arrival.packet) {

@@ -4,7 +4,7 @@
 //! Standard: RFC 8290.
 
 use super::codel::Source;
-use super::discipline::{Managed, Start};
+use super::discipline::{ManagedQueue, Start};
 use super::fifo::Queued;
 use super::{Effects, Limit};
 use crate::LinkError;
@@ -241,7 +241,7 @@ impl FqCoDel {
     }
 }
 
-impl Managed for FqCoDel {
+impl ManagedQueue for FqCoDel {
     fn enqueue(&mut self, arrival: Queued, effects: &mut Effects<'_>) -> bool {
         let index = self.hash(arrival.packet, effects);
         let place = self.places.insert(arrival);

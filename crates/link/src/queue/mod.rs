@@ -26,7 +26,7 @@ pub use fadeout_core::aqm::{CoDelConfig, DropTailConfig, PieConfig};
 pub use fq_codel::FqCoDelConfig;
 pub use red::{RedConfig, RedParameters};
 
-pub(crate) use discipline::{Discipline, Effects, Managed as ManagedQueue};
+pub(crate) use discipline::{Discipline, Effects, ManagedQueue};
 pub(crate) use drop_tail::DropTail;
 pub(crate) use fifo::{Fifo, Queued};
 

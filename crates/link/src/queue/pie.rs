@@ -3,7 +3,7 @@
 //!
 //! Standard: RFC 8033.
 
-use super::discipline::{Managed, Start};
+use super::discipline::{ManagedQueue, Start};
 use super::fifo::{Fifo, Queued};
 use super::{Effects, Limit};
 use crate::LinkError;
@@ -59,7 +59,7 @@ impl Start for PieConfig {
     }
 }
 
-impl Managed for Pie {
+impl ManagedQueue for Pie {
     fn enqueue(&mut self, arrival: Queued, effects: &mut Effects<'_>) -> bool {
         self.catch_up(arrival.arrived_at);
         self.wake(arrival.size);

@@ -2,7 +2,7 @@
 //! queue. The source is S. Floyd and V. Jacobson, "Random early detection gateways for congestion
 //! avoidance", IEEE/ACM Transactions on Networking 1(4), 1993.
 
-use super::discipline::{Managed, Start};
+use super::discipline::{ManagedQueue, Start};
 use super::fifo::{Fifo, Queued};
 use super::{Effects, Limit};
 use crate::LinkError;
@@ -238,7 +238,7 @@ impl Red {
     }
 }
 
-impl Managed for Red {
+impl ManagedQueue for Red {
     fn enqueue(&mut self, arrival: Queued, effects: &mut Effects<'_>) -> bool {
         let now = arrival.arrived_at;
         if self.config.is_adaptive {

@@ -9,7 +9,7 @@ mod traced;
 
 pub use bonnmotion::bonnmotion;
 pub use ns2::ns2;
-pub use streets::{Streets, streets};
+pub use streets::{ImportedStreets, streets};
 pub use sumo::{sumo_fcd, sumo_vehicles};
 pub use sumo_csv::{sumo_csv, sumo_csv_vehicles};
 pub use traced::TracedVehicle;

@@ -4,7 +4,7 @@ use super::{MAX_METRES, TraceError, number};
 use crate::traffic::Street;
 
 /// Streets, and positions of crossings with traffic lights.
-pub type Streets = (Vec<Street>, Vec<(f64, f64)>);
+pub type ImportedStreets = (Vec<Street>, Vec<(f64, f64)>);
 
 /// Names of the columns, in any order.
 const COLUMNS: [&str; 7] = [
@@ -31,7 +31,7 @@ const MAX_POINTS: usize = 200_000;
 /// # Errors
 /// Returns [`TraceError`] if the header lacks a column, or if a number is missing or out of range.
 /// The error names the line.
-pub fn streets(text: &str) -> Result<Streets, TraceError> {
+pub fn streets(text: &str) -> Result<ImportedStreets, TraceError> {
     let mut lines = text.lines().enumerate().map(|(line, row)| (line + 1, row));
     let header = lines.next().map_or("", |(_, header)| header);
     let columns = columns_of(header)?;

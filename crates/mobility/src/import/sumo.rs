@@ -175,8 +175,8 @@ fn attribute(tag: &BytesStart<'_>, name: &str, line: usize) -> Result<Option<Str
 /// Returns true if the vehicle drives from one sample to the other instead of jumping. A margin of
 /// 1 m allows for rounded positions.
 fn is_drive(one: &Sample, other: &Sample) -> bool {
-    let (way, lasts) = (other.place - one.place, other.at - one.at);
-    let bound = |speed: f64| way.length() <= 2.0 * speed.abs() * lasts + 1.0;
+    let (offset, lasts) = (other.place - one.place, other.at - one.at);
+    let bound = |speed: f64| offset.length() <= 2.0 * speed.abs() * lasts + 1.0;
     match (one.speed, other.speed) {
         (None, _) | (_, None) => true,
         (Some(before), Some(after)) => bound(before.max(after)),
@@ -191,14 +191,14 @@ fn legs(samples: &[Sample]) -> Vec<Leg> {
     let mut legs = Vec::with_capacity(samples.len());
     for pair in samples.windows(2) {
         let (one, other) = (&pair[0], &pair[1]);
-        let (way, lasts) = (other.place - one.place, other.at - one.at);
+        let (offset, lasts) = (other.place - one.place, other.at - one.at);
         if lasts <= 0.0 {
             continue;
         }
         legs.push(Leg {
             until: time(other),
             velocity: if is_drive(one, other) {
-                way * (1.0 / lasts)
+                offset * (1.0 / lasts)
             } else {
                 Vector::new(0.0, 0.0, 0.0)
             },
@@ -221,7 +221,9 @@ fn steps(samples: &[Sample]) -> Vec<Step> {
         let next = samples.get(number + 1);
         heading = match (sample.angle, next) {
             (Some(angle), _) => (90.0 - angle).to_radians(),
-            (None, Some(next)) if is_drive(sample, next) => way_on(sample, next).unwrap_or(heading),
+            (None, Some(next)) if is_drive(sample, next) => {
+                direction_to(sample, next).unwrap_or(heading)
+            }
             _ => heading,
         };
         steps.push(Step {
@@ -241,15 +243,15 @@ fn steps(samples: &[Sample]) -> Vec<Step> {
 fn first_heading(samples: &[Sample]) -> f64 {
     let mut pairs = samples.windows(2);
     pairs
-        .find_map(|pair| way_on(&pair[0], &pair[1]))
+        .find_map(|pair| direction_to(&pair[0], &pair[1]))
         .unwrap_or(0.0)
 }
 
 /// Returns the direction from one sample to the next. `None` if the samples are too close together.
-fn way_on(one: &Sample, other: &Sample) -> Option<f64> {
-    let way = other.place - one.place;
+fn direction_to(one: &Sample, other: &Sample) -> Option<f64> {
+    let offset = other.place - one.place;
     // The file's positions have a resolution of a centimetre or finer.
-    (math::hypot(way.x, way.y) > 0.05).then(|| math::atan2(way.y, way.x))
+    (math::hypot(offset.x, offset.y) > 0.05).then(|| math::atan2(offset.y, offset.x))
 }
 
 #[cfg(test)]

@@ -445,8 +445,8 @@ impl Drive {
             return (nearest, desired);
         }
         let lanes = &self.road.lanes;
-        let mut way = lanes[lane].length - car.at;
-        let (mut end, mut last) = (way, lane);
+        let mut distance = lanes[lane].length - car.at;
+        let (mut end, mut last) = (distance, lane);
         while lanes[last].joins && end <= SIGHT_M {
             last += 1;
             end += lanes[last].length;
@@ -463,13 +463,13 @@ impl Drive {
             if let Some(&first) = self.order[other].first() {
                 let other_car = &self.cars[first as usize];
                 let left = self.road.lanes[other].length - other_car.at;
-                if left < way {
-                    meet((way - left - self.length(other_car), other_car.speed));
+                if left < distance {
+                    meet((distance - left - self.length(other_car), other_car.speed));
                 }
             }
         }
         let (mut here, mut turns) = (lane, 0);
-        while way <= SIGHT_M && turns < TURNS {
+        while distance <= SIGHT_M && turns < TURNS {
             let next = match lanes[here].next[..] {
                 _ if lanes[here].joins => here + 1,
                 _ if turns == 0 => car.next,
@@ -477,14 +477,14 @@ impl Drive {
                 _ => break,
             };
             turns += u32::from(!lanes[here].joins);
-            let slow = approach_speed(lanes[next].speed * car.factor, way, body.deceleration);
+            let slow = approach_speed(lanes[next].speed * car.factor, distance, body.deceleration);
             desired = desired.min(slow.max(1.0));
             if let Some(&last) = self.order[next].last() {
                 let ahead = &self.cars[last as usize];
-                meet((way + ahead.at - self.length(ahead), ahead.speed));
+                meet((distance + ahead.at - self.length(ahead), ahead.speed));
                 break;
             }
-            way += lanes[next].length;
+            distance += lanes[next].length;
             here = next;
         }
         (nearest, desired)
@@ -542,12 +542,12 @@ fn into(road: &Road) -> Vec<Vec<usize>> {
             from[only].push(number);
         }
     }
-    let beside = |(number, lane): (usize, &super::road::Lane)| match lane.next[..] {
+    let merging_with = |(number, lane): (usize, &super::road::Lane)| match lane.next[..] {
         [(only, _)] => {
             let others = from[only].iter().copied();
             others.filter(|&other| other != number).collect()
         }
         _ => Vec::new(),
     };
-    road.lanes.iter().enumerate().map(beside).collect()
+    road.lanes.iter().enumerate().map(merging_with).collect()
 }

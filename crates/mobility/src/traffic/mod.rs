@@ -231,7 +231,7 @@ mod tests {
         let town = town();
         let road = town.road().expect("a road");
         let mut fleet = fleet(road, Population::Number(100), CarFollowing::Idm);
-        let (mut standing, mut looks, mut far) = (0.0, 0.0, 0.0);
+        let (mut standing, mut samples, mut far) = (0.0, 0.0, 0.0);
         let half = town.half_width();
         let mut before: Vec<Pose> = Vec::new();
         for tick in 0..1800 {
@@ -243,21 +243,21 @@ mod tests {
             for (number, pose) in poses.iter().enumerate() {
                 let speed = math::hypot(pose.velocity.0, pose.velocity.1);
                 standing += f64::from(u8::from(speed < 0.1));
-                looks += 1.0;
+                samples += 1.0;
                 far += speed;
                 let off = |at: f64, pitch: f64| (at - pitch * (at / pitch).round()).abs();
                 let (x, y) = pose.front;
                 assert!(off(x, 433.0) < half || off(y, 250.0) < half, "{x} {y}");
                 if let Some(before) = before.get(number) {
-                    let way = math::hypot(x - before.front.0, y - before.front.1);
-                    assert!(way < 4.0, "a jump of {way} m");
+                    let moved = math::hypot(x - before.front.0, y - before.front.1);
+                    assert!(moved < 4.0, "a jump of {moved} m");
                 }
             }
             before = poses;
         }
-        let share: f64 = standing / looks;
+        let share: f64 = standing / samples;
         assert!((0.1..0.8).contains(&share), "{share} stand");
-        assert!(far / looks > 2.0, "{}", far / looks);
+        assert!(far / samples > 2.0, "{}", far / samples);
     }
 
     #[test]
@@ -275,9 +275,9 @@ mod tests {
                 .collect();
             for (before, pose) in before.iter().zip(&poses) {
                 let (x, y) = pose.front;
-                let way = math::hypot(x - before.front.0, y - before.front.1);
-                assert!(way < 2.5, "a jump of {way} m");
-                far += way;
+                let moved = math::hypot(x - before.front.0, y - before.front.1);
+                assert!(moved < 2.5, "a jump of {moved} m");
+                far += moved;
                 // Vehicles enter the crossing from the west or from the south.
                 let enters = |from: f64, to: f64| from < -7.0 && to >= -7.0;
                 let in_lane = |across: f64| across.abs() < 7.0;

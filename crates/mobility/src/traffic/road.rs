@@ -125,7 +125,7 @@ pub struct Streets {
 }
 
 /// Directions of a street, counter-clockwise from east, as steps to the next crossing.
-const WAYS: [(i64, i64); 4] = [(1, 0), (0, 1), (-1, 0), (0, -1)];
+const DIRECTIONS: [(i64, i64); 4] = [(1, 0), (0, 1), (-1, 0), (0, -1)];
 
 impl Streets {
     /// Returns the distance from the middle of a street to the buildings, in metres.
@@ -156,8 +156,11 @@ impl Streets {
         )
     }
 
-    fn leads(&self, from: (i64, i64), way: usize) -> bool {
-        let (x, y) = (from.0 + WAYS[way].0, from.1 + WAYS[way].1);
+    fn has_street(&self, from: (i64, i64), direction: usize) -> bool {
+        let (x, y) = (
+            from.0 + DIRECTIONS[direction].0,
+            from.1 + DIRECTIONS[direction].1,
+        );
         (0..=i64::from(self.blocks.0)).contains(&x) && (0..=i64::from(self.blocks.1)).contains(&y)
     }
 
@@ -186,11 +189,14 @@ impl Streets {
         let (columns, rows) = (i64::from(self.blocks.0), i64::from(self.blocks.1));
         let crossings = (0..=rows).flat_map(|y| (0..=columns).map(move |x| (x, y)));
         for at in crossings.clone() {
-            for way in (0..4).filter(|&way| self.leads(at, way)) {
-                first.insert((at, way), road.lanes.len());
-                let heading = way as f64 * 0.5 * PI;
-                let (east, north) = (WAYS[way].0 as f64, WAYS[way].1 as f64);
-                let pitch = if way % 2 == 0 {
+            for direction in (0..4).filter(|&direction| self.has_street(at, direction)) {
+                first.insert((at, direction), road.lanes.len());
+                let heading = direction as f64 * 0.5 * PI;
+                let (east, north) = (
+                    DIRECTIONS[direction].0 as f64,
+                    DIRECTIONS[direction].1 as f64,
+                );
+                let pitch = if direction % 2 == 0 {
                     self.pitch.0
                 } else {
                     self.pitch.1
@@ -207,23 +213,23 @@ impl Streets {
                         length: pitch - 2.0 * half,
                         speed: self.speed,
                         next: Vec::new(),
-                        phase: (self.cycle > 0.0).then_some((way % 2) as u8),
+                        phase: (self.cycle > 0.0).then_some((direction % 2) as u8),
                         joins: false,
                     });
                 }
             }
         }
         for at in crossings {
-            for (way, (east, north)) in WAYS.into_iter().enumerate() {
+            for (direction, (east, north)) in DIRECTIONS.into_iter().enumerate() {
                 let before = (at.0 - east, at.1 - north);
-                let Some(&from) = first.get(&(before, way)) else {
+                let Some(&from) = first.get(&(before, direction)) else {
                     continue;
                 };
-                let ways = self.ways_on(at, way);
+                let turns = self.turns_at(at, direction);
                 for lane in 0..self.lanes as usize {
-                    for &(way_on, probability) in &ways {
-                        let to = first[&(at, way_on)] + lane;
-                        let speed = match way == way_on {
+                    for &(next_direction, probability) in &turns {
+                        let to = first[&(at, next_direction)] + lane;
+                        let speed = match direction == next_direction {
                             true => self.speed,
                             false => self.turn_speed.min(self.speed),
                         };
@@ -237,14 +243,14 @@ impl Streets {
 
     /// Returns the directions that a vehicle can take at a crossing, with their probabilities. As
     /// many vehicles leave each street as enter it, so the traffic stays evenly distributed.
-    fn ways_on(&self, at: (i64, i64), way: usize) -> Vec<(usize, f64)> {
-        let turns = [way, (way + 1) % 4, (way + 3) % 4];
+    fn turns_at(&self, at: (i64, i64), direction: usize) -> Vec<(usize, f64)> {
+        let turns = [direction, (direction + 1) % 4, (direction + 3) % 4];
         let open: Vec<usize> = turns
             .into_iter()
-            .filter(|&way| self.leads(at, way))
+            .filter(|&direction| self.has_street(at, direction))
             .collect();
         let share = |one: usize| match open.len() {
-            3 if one == way => 1.0 - self.turn_probability,
+            3 if one == direction => 1.0 - self.turn_probability,
             3 => 0.5 * self.turn_probability,
             count => 1.0 / count as f64,
         };

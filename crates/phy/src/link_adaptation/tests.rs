@@ -67,7 +67,7 @@ fn a_wideband_report_is_the_highest_that_keeps_the_target_at_its_own_effective_s
     .expect("valid values");
     let rows = CqiTable::Qam256.rows();
     let mut stream = Stream::new(1, "test.wideband", 0);
-    let (mut looks, mut below_mean) = (0_u32, 0_u32);
+    let (mut evaluations, mut below_mean) = (0_u32, 0_u32);
     let trials = 4000;
     for trial in 0..trials {
         let method = [EffectiveSinr::Miesm, EffectiveSinr::Eesm][trial % 2];
@@ -85,7 +85,7 @@ fn a_wideband_report_is_the_highest_that_keeps_the_target_at_its_own_effective_s
             to_db(method.effective(scheme, mean, &gains))
         };
         let found = adaptation.wideband_quality(mean_db, effective_db).cqi;
-        looks += asked.take();
+        evaluations += asked.take();
         let all = (1..=15_u8).rev();
         let keeps =
             |&cqi: &u8| effective_db(&rows[usize::from(cqi) - 1]) >= adaptation.sinr_of_cqi(cqi);
@@ -95,7 +95,7 @@ fn a_wideband_report_is_the_highest_that_keeps_the_target_at_its_own_effective_s
     // The effective SINR often lowers the CQI, and the search evaluates about two schemes per
     // trial.
     assert!(below_mean > 500, "{below_mean}");
-    assert!(looks < 2 * trials as u32, "{looks}");
+    assert!(evaluations < 2 * trials as u32, "{evaluations}");
 }
 
 #[test]

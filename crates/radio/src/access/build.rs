@@ -156,9 +156,9 @@ impl RadioAccess {
     pub fn formats(&self) -> impl Iterator<Item = &BearerFormat> {
         let numbers = |config: &BearerConfig| {
             let split = config.split.into_iter();
-            let further =
+            let others =
                 split.flat_map(|split| split.leg.into_iter().chain(split.carriers.numbers()));
-            std::iter::once(config.leg).chain(further)
+            std::iter::once(config.leg).chain(others)
         };
         let bearers = self.service.stack.bearers.iter();
         bearers.flat_map(move |drb| numbers(drb.config()).map(|leg| drb.format(leg)))

@@ -344,19 +344,19 @@ impl Air {
     /// Returns the power gain between two UEs. Zero if both are interfaces of one node.
     fn between_ues(&self, to: &AirLeg, from: &AirLeg) -> f64 {
         let own = &self.cells[to.cell.index()];
-        let (hears, sends) = (&self.ues[to.ue.index()], &self.ues[from.ue.index()]);
-        let (Some(here), Some(there)) = (hears.last_query.1, sends.last_query.1) else {
+        let (to_ue, from_ue) = (&self.ues[to.ue.index()], &self.ues[from.ue.index()]);
+        let (Some(here), Some(there)) = (to_ue.last_query.1, from_ue.last_query.1) else {
             return 0.0;
         };
-        if hears.config.node == sends.config.node {
+        if to_ue.config.node == from_ue.config.node {
             return 0.0;
         }
         let (here, there) = (here.position, there.position);
         let channel = &own.config.channel;
         let ends = Ends::new(there, here, own.config.carrier);
-        let in_sight = channel.path_loss.state_probabilities(&ends).los;
+        let los = channel.path_loss.state_probabilities(&ends).los;
         let gain = |condition| from_db(-channel.path_loss.loss_db(&ends, condition));
-        let path = in_sight * gain(Condition::Los) + (1.0 - in_sight) * gain(Condition::Nlos);
+        let path = los * gain(Condition::Los) + (1.0 - los) * gain(Condition::Nlos);
         let sender = &self.cells[from.cell.index()].config;
         path * antenna_gain(&channel.ue_antenna, (here, there), Some(own.config.site))
             * antenna_gain(&sender.channel.ue_antenna, (there, here), Some(sender.site))
@@ -564,8 +564,8 @@ mod tests {
 
     #[test]
     fn patterns_cross_where_they_differ_and_nowhere_else() {
-        let pattern = |letters| {
-            let pattern = TddPattern::new(letters, SpecialSlot::default(), 14);
+        let pattern = |slots| {
+            let pattern = TddPattern::new(slots, SpecialSlot::default(), 14);
             Some(Duplex::Tdd(pattern.expect("a pattern")))
         };
         let sinrs = |cross_link, other| {

@@ -323,13 +323,13 @@ mod tests {
             changes
         };
         assert_eq!(seen(&mut survey, 0), [], "no secondary cell");
-        let beside = |secondary| move |position| (position > 1).then_some(secondary);
-        survey.set_secondaries(beside(2));
+        let secondary_after = |secondary| move |position| (position > 1).then_some(secondary);
+        survey.set_secondaries(secondary_after(2));
         assert_eq!(seen(&mut survey, 200), [(3, true), (4, true)]);
         let report = survey.report(0, at_ms(240), (&cells, 0)).expect("a report");
         let named: Vec<u32> = report.cells().iter().map(|it| it.cell.0).collect();
         assert_eq!((named, report.serving.cell), (vec![4, 3], CellId(0)));
-        survey.set_secondaries(beside(3));
+        survey.set_secondaries(secondary_after(3));
         assert!(survey.report_at().is_never(), "looked at anew");
         assert_eq!(seen(&mut survey, 400), [(4, true)], "better by 5 dB");
         survey.set_secondaries(|_| None);
@@ -337,7 +337,7 @@ mod tests {
         // Exact levels are needed for the secondary cell that A6 compares with, and for cells that
         // may enter the event.
         let bound = |low, high| Level { low, high };
-        survey.set_secondaries(beside(2));
+        survey.set_secondaries(secondary_after(2));
         let levels = [-120.0, -60.0, -90.0, -99.0, -99.0].map(Level::from);
         let open = |survey: &Survey, position: usize, level| {
             let mut levels = levels;

@@ -21,7 +21,7 @@ pub(super) struct CaptureFile {
 
 /// A capture that is complete.
 #[derive(Debug)]
-pub(crate) struct Finished {
+pub(crate) struct FinishedCapture {
     pub(crate) subject: Subject,
     pub(crate) name: String,
     pub(crate) packets: u64,
@@ -87,7 +87,7 @@ impl CaptureFile {
         write(&mut self.writer).map_err(|error| RecordError::write(&self.path, error))
     }
 
-    pub(super) fn finish(self) -> Result<Finished, RecordError> {
+    pub(super) fn finish(self) -> Result<FinishedCapture, RecordError> {
         let mut output = self.writer.into_inner();
         output
             .flush()
@@ -96,7 +96,7 @@ impl CaptureFile {
             Output::Memory(bytes) => Some(bytes),
             Output::File(_) => None,
         };
-        Ok(Finished {
+        Ok(FinishedCapture {
             subject: self.subject,
             name: self.name,
             packets: self.packets,

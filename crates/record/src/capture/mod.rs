@@ -19,7 +19,7 @@ use fadeout_core::{
     Carried, CellId, LinkId, MacPdu, NodeId, Packet, SchedulingRequest, Time, UeId,
 };
 use file::CaptureFile;
-pub(crate) use file::Finished;
+pub(crate) use file::FinishedCapture;
 pub use headers::address_of;
 use hosts::Hosts;
 use links::LinkCaptures;
@@ -142,7 +142,7 @@ impl Captures {
     }
 
     /// Completes all files, even after an error. Returns the first error.
-    pub(crate) fn finish(self) -> Result<Vec<Finished>, RecordError> {
+    pub(crate) fn finish(self) -> Result<Vec<FinishedCapture>, RecordError> {
         let (radio, held) = match self.radio {
             Some(radio) => radio.finish(),
             None => (Vec::new(), Ok(())),

@@ -35,8 +35,8 @@ pub(super) fn check(
 ) {
     let is_dual = mobility.is_some_and(|it| it.procedure == HandoverProcedure::Daps);
     for (_, ue) in ues {
-        let further = ue.map("drb").iter().map(|(_, drb)| drb);
-        for bearer in std::iter::once(ue).chain(further) {
+        let others = ue.map("drb").iter().map(|(_, drb)| drb);
+        for bearer in std::iter::once(ue).chain(others) {
             let Some((item, pdcp)) = compressing(bearer) else {
                 continue;
             };

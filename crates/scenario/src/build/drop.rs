@@ -33,7 +33,7 @@ pub(super) struct Dropping {
     /// drawn from a stream of its own, so that quantities do not change each other.
     places: Stream,
     floors: Stream,
-    ways: Stream,
+    headings: Stream,
 }
 
 #[derive(Debug)]
@@ -122,7 +122,7 @@ impl Builder<'_, '_> {
             speed: fields.quantity("speed"),
             places: stream("ue.drop.place"),
             floors: stream("ue.drop.floor"),
-            ways: stream("ue.drop.way"),
+            headings: stream("ue.drop.way"),
         };
         Some((count, Some(dropping)))
     }
@@ -328,7 +328,7 @@ impl Dropping {
         })?;
         let (up_m, penetration) = self.indoors();
         let movement = self.speed.map(|speed| {
-            let turns = self.ways.uniform();
+            let turns = self.headings.uniform();
             let angle = match road {
                 None => 2.0 * std::f64::consts::PI * turns,
                 Some(along) if turns < 0.5 => along,
@@ -380,7 +380,7 @@ impl Dropping {
 impl Surroundings<'_> {
     /// Returns the vector from a cell to a position on the ground, metres. With wrap-around the
     /// vector starts at the nearest image of the cell.
-    fn way(&self, cell: &Cell, (x, y): (f64, f64)) -> (f64, f64) {
+    fn vector_from(&self, cell: &Cell, (x, y): (f64, f64)) -> (f64, f64) {
         let at = Point::new(x, y, 0.0);
         let shift = |lattice: Lattice| lattice.shift(cell.position, at);
         let shift = cell.repeats.map_or_else(Default::default, shift);
@@ -392,7 +392,7 @@ impl Surroundings<'_> {
     fn is_far(&self, place: (f64, f64), distance_m: f64) -> bool {
         distance_m <= 0.0
             || self.cells.iter().all(|cell| {
-                let (x, y) = self.way(cell, place);
+                let (x, y) = self.vector_from(cell, place);
                 math::hypot(x, y) >= distance_m
             })
     }
@@ -403,7 +403,7 @@ impl Surroundings<'_> {
         let Some(own_cell) = self.cells.get(own) else {
             return false;
         };
-        let (x, y) = self.way(own_cell, place);
+        let (x, y) = self.vector_from(own_cell, place);
         let own_distance = math::hypot(x, y);
         let off = |cell: &Cell| {
             let azimuth_deg = math::atan2(y, x).to_degrees();
@@ -419,7 +419,7 @@ impl Surroundings<'_> {
                 let other = off(cell);
                 return own_off < other || own_off == other && own < index;
             }
-            let (x, y) = self.way(cell, place);
+            let (x, y) = self.vector_from(cell, place);
             own_distance <= math::hypot(x, y)
         })
     }

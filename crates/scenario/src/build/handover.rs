@@ -1,23 +1,23 @@
 //! Construction of handovers between links or between bearers of 2G or 3G.
 
-use super::route::{FlowEnds, Ways};
+use super::route::{FlowEnds, RouteNames};
 use super::*;
 
 impl Builder<'_, '_> {
     /// Builds the handover called `name`. `None` after a mistake.
     pub(super) fn handover(&mut self, name: &str, fields: &Fields) -> Option<Handover> {
-        let mut ways = self.ways();
-        let own = Sides::read(fields, &mut ways).and_then(|sides| {
+        let mut route_names = self.route_names();
+        let own = Sides::read(fields, &mut route_names).and_then(|sides| {
             let forwarding = match fields.item("forwarding-route") {
                 None => None,
-                Some(item) => Some(sides.forwarding(item, &mut ways)?),
+                Some(item) => Some(sides.forwarding(item, &mut route_names)?),
             };
             let Sides {
                 from, to, phone, ..
             } = sides;
             if let (Some(item), Medium::Rab(_)) = (fields.item("source-limit"), from) {
                 let message = "a limit in round trips for a radio access bearer".to_owned();
-                ways.mistake(
+                route_names.mistake(
                     item.place,
                     message,
                     "a link as `from`, or `limit` of the [rab]",
@@ -40,24 +40,24 @@ struct Sides {
 }
 
 impl Sides {
-    fn read(fields: &Fields, ways: &mut Ways<'_>) -> Option<Sides> {
+    fn read(fields: &Fields, route_names: &mut RouteNames<'_>) -> Option<Sides> {
         let (source, target) = (fields.item("from")?, fields.item("to")?);
         let mut medium = |item: &Item| match &item.content {
-            Content::Text(name) => ways.medium(item, name),
+            Content::Text(name) => route_names.medium(item, name),
             _ => None,
         };
         let (from, to) = (medium(source), medium(target));
         let ((from, (source_base, phone)), (to, (target_base, other))) = (from?, to?);
         if from == to {
             let message = "a handover from a link to itself".to_owned();
-            ways.mistake(target.place, message, "two different links");
+            route_names.mistake(target.place, message, "two different links");
             return None;
         }
         if phone != other {
-            let (phone, other) = (ways.node(phone), ways.node(other));
+            let (phone, other) = (route_names.node(phone), route_names.node(other));
             let message = format!("it ends at `{other}`, not at the phone `{phone}`");
             let expected = format!("a link or RAB whose `to` is `{phone}`");
-            ways.mistake(target.place, message, &expected);
+            route_names.mistake(target.place, message, &expected);
             return None;
         }
         Some(Sides {
@@ -69,12 +69,12 @@ impl Sides {
     }
 
     /// Returns the route of forwarded packets between the base stations. `None` after a mistake.
-    fn forwarding(&self, item: &Item, ways: &mut Ways<'_>) -> Option<Vec<Hop>> {
+    fn forwarding(&self, item: &Item, route_names: &mut RouteNames<'_>) -> Option<Vec<Hop>> {
         let Content::List(links) = &item.content else {
             return None;
         };
         let (from, to) = self.bases;
         let member = None;
-        ways.hops(links, item.place, &FlowEnds { from, to, member })
+        route_names.hops(links, item.place, &FlowEnds { from, to, member })
     }
 }

@@ -54,13 +54,13 @@ impl Builder<'_, '_> {
     fn path(&mut self, item: &Item, ends: &FlowEnds) -> Option<FlowPath> {
         match &item.content {
             Content::List(links) => {
-                let hops = self.ways().hops(links, item.place, ends)?;
+                let hops = self.route_names().hops(links, item.place, ends)?;
                 let fields = self.reader.defaults(FlowPath::KEYS, item.place);
                 FlowPath::read(&fields, Some((hops,)), self)
             }
             Content::Fields(fields) => {
                 let place = fields.place_of("links");
-                let hops = self.ways().hops(fields.list("links"), place, ends)?;
+                let hops = self.route_names().hops(fields.list("links"), place, ends)?;
                 FlowPath::read(fields, Some((hops,)), self)
             }
             _ => None,

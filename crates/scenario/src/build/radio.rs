@@ -48,17 +48,18 @@ pub(super) fn read_offers(
                 continue;
             };
             // Indices are valid only if no cell has a mistake.
-            let (Some(Some(own)), Some(Some(beside))) = (cells.get(index), cells.get(other)) else {
+            let (Some(Some(own)), Some(Some(other_cell))) = (cells.get(index), cells.get(other))
+            else {
                 continue;
             };
             let (message, expected) = if other == index || all.contains(&other) {
                 ("is named twice", "each cell once, and not the cell itself")
-            } else if beside.radio.name != own.radio.name {
+            } else if other_cell.radio.name != own.radio.name {
                 (
                     "is of another technology",
                     "cells of the technology of this cell",
                 )
-            } else if beside.carrier == own.carrier {
+            } else if other_cell.carrier == own.carrier {
                 ("has the carrier of this cell", "cells on other carriers")
             } else {
                 all.push(other);

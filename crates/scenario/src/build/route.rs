@@ -45,12 +45,12 @@ impl Builder<'_, '_> {
         let Content::List(links) = &item.content else {
             return None;
         };
-        self.ways().hops(links, item.place, ends).map(Some)
+        self.route_names().hops(links, item.place, ends).map(Some)
     }
 
     /// Returns the links, bearers and nodes for routes, and the list of mistakes.
-    pub(super) fn ways(&mut self) -> Ways<'_> {
-        Ways {
+    pub(super) fn route_names(&mut self) -> RouteNames<'_> {
+        RouteNames {
             nodes: &self.nodes,
             media: &self.media,
             mistakes: &mut self.reader.mistakes,
@@ -59,13 +59,13 @@ impl Builder<'_, '_> {
 }
 
 /// Links and bearers by name with their ends, the nodes, and the list of mistakes.
-pub(super) struct Ways<'a> {
+pub(super) struct RouteNames<'a> {
     nodes: &'a Nodes,
     media: &'a BTreeMap<String, (Medium, (NodeId, NodeId))>,
     mistakes: &'a mut Mistakes,
 }
 
-impl Ways<'_> {
+impl RouteNames<'_> {
     /// Returns the name of a node.
     pub(super) fn node(&self, node: NodeId) -> &str {
         &self.nodes.list[node.index()].name

@@ -7,7 +7,7 @@ use crate::error::Mistake;
 use crate::keys::DEPLOYMENT;
 use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Reader, is_name};
-use crate::tree::{Entry, Node, Place, Table, Value, parse_value};
+use crate::tree::{Entry, Place, Table, TreeNode, Value, parse_value};
 use fadeout_core::math;
 use fadeout_core::registry::find;
 
@@ -219,7 +219,7 @@ const ISOTROPIC: &str = "isotropic";
 fn antenna(cell: &mut Table, case: &Case, azimuth: Option<f64>, place: Place, reader: &Reader<'_>) {
     const TAG: &str = "kind";
     let mut table = match cell.entry("antenna").map(|entry| &entry.node) {
-        Some(Node {
+        Some(TreeNode {
             value: Value::Table(table),
             ..
         }) => table.clone(),
@@ -248,7 +248,7 @@ fn antenna(cell: &mut Table, case: &Case, azimuth: Option<f64>, place: Place, re
     if kind == ISOTROPIC && has("gain") && !case.omni_gain.is_empty() {
         put(&mut table, "gain", place, case.omni_gain);
     }
-    let node = Node {
+    let node = TreeNode {
         value: Value::Table(table),
         place,
     };
@@ -258,7 +258,7 @@ fn antenna(cell: &mut Table, case: &Case, azimuth: Option<f64>, place: Place, re
 /// Sets a key that does not exist yet.
 fn put(table: &mut Table, key: &str, place: Place, text: &str) {
     if table.entry(key).is_none() {
-        let node = Node {
+        let node = TreeNode {
             place,
             ..parse_value(text, place.origin, 0)
         };
@@ -271,7 +271,7 @@ fn insert(document: &mut Table, kind: &str, name: &str, element: Table, place: P
     put(document, kind, place, "{}");
     let elements = document.0.iter_mut().find(|entry| entry.key == kind);
     let Some(Entry {
-        node: Node {
+        node: TreeNode {
             value: Value::Table(elements),
             ..
         },
@@ -284,7 +284,7 @@ fn insert(document: &mut Table, kind: &str, name: &str, element: Table, place: P
         None => elements.set(
             name,
             place,
-            Node {
+            TreeNode {
                 value: Value::Table(element),
                 place,
             },

@@ -12,11 +12,11 @@ fn grid_position(i: i32, j: i32, distance_m: f64) -> (f64, f64) {
 
 /// Returns the positions of a site and of `rings` rings around it, counter-clockwise from the east.
 pub(super) fn sites(rings: u32, distance_m: f64) -> Vec<(f64, f64)> {
-    const WAYS: [(i32, i32); 6] = [(-1, 1), (-1, 0), (0, -1), (1, -1), (1, 0), (0, 1)];
+    const DIRECTIONS: [(i32, i32); 6] = [(-1, 1), (-1, 0), (0, -1), (1, -1), (1, 0), (0, 1)];
     let mut places = vec![grid_position(0, 0, distance_m)];
     for ring in 1..=rings as i32 {
         let (mut i, mut j) = (ring, 0);
-        for (east, up) in WAYS {
+        for (east, up) in DIRECTIONS {
             for _ in 0..ring {
                 places.push(grid_position(i, j, distance_m));
                 (i, j) = (i + east, j + up);
@@ -57,13 +57,13 @@ pub(super) fn holds(radius_m: f64, (x, y): (f64, f64)) -> bool {
 pub(super) fn draw(radius_m: f64, random: &mut Stream) -> (f64, f64) {
     loop {
         let apothem = radius_m * 3_f64.sqrt() / 2.0;
-        let way = (
+        let offset = (
             random.uniform_in(-apothem, apothem),
             random.uniform_in(-radius_m, radius_m),
         );
         // Three of four drawn vectors end inside the hexagon.
-        if holds(radius_m, way) {
-            return way;
+        if holds(radius_m, offset) {
+            return offset;
         }
     }
 }

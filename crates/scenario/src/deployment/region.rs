@@ -119,11 +119,11 @@ impl Region {
     pub(crate) fn draw(&self, random: &mut Stream) -> Option<((f64, f64), Option<f64>)> {
         const TRIES: u32 = 10_000;
         (0..TRIES).find_map(|_| {
-            let (place, way) = self.try_draw(random)?;
+            let (place, heading) = self.try_draw(random)?;
             let is_left_out = |hole: &[f64; 4]| {
                 (hole[0]..=hole[2]).contains(&place.0) && (hole[1]..=hole[3]).contains(&place.1)
             };
-            (!self.holes.iter().any(is_left_out)).then_some((place, way))
+            (!self.holes.iter().any(is_left_out)).then_some((place, heading))
         })
     }
 
@@ -171,8 +171,8 @@ impl Region {
             }
             Shape::Hexagons { sites, radius_m } => {
                 let site = sites.get(random.below(sites.len() as u64) as usize)?;
-                let way = hexagon::draw(*radius_m, random);
-                (site.0 + way.0, site.1 + way.1)
+                let offset = hexagon::draw(*radius_m, random);
+                (site.0 + offset.0, site.1 + offset.1)
             }
         };
         Some((place, None))
@@ -231,11 +231,11 @@ mod tests {
     #[test]
     fn places_in_a_disc_have_the_law_of_distance_and_angle() {
         let places = draws(&Region::disc((100.0, -50.0), 40.0), 4000);
-        let ways: Vec<_> = places.iter().map(|(x, y)| (x - 100.0, y + 50.0)).collect();
-        let distance = |way: &(f64, f64)| math::hypot(way.0, way.1);
-        follows(ways.iter().map(distance).collect(), |r| r * r / 1600.0);
-        let angle = |way: &(f64, f64)| math::atan2(way.1, way.0).to_degrees();
-        follows(ways.iter().map(angle).collect(), |deg| {
+        let offsets: Vec<_> = places.iter().map(|(x, y)| (x - 100.0, y + 50.0)).collect();
+        let distance = |offset: &(f64, f64)| math::hypot(offset.0, offset.1);
+        follows(offsets.iter().map(distance).collect(), |r| r * r / 1600.0);
+        let angle = |offset: &(f64, f64)| math::atan2(offset.1, offset.0).to_degrees();
+        follows(offsets.iter().map(angle).collect(), |deg| {
             (deg + 180.0) / 360.0
         });
     }
@@ -298,8 +298,8 @@ mod tests {
         let mut random = Stream::new(3, "test.region", 1);
         let (mut first, mut second) = (0, 0);
         for _ in 0..4000 {
-            let ((x, y), way) = road.draw(&mut random).expect("there is room");
-            if way == Some(0.0) {
+            let ((x, y), heading) = road.draw(&mut random).expect("there is room");
+            if heading == Some(0.0) {
                 assert!((0.0..=30.0).contains(&x) && y.abs() <= 1.0);
                 first += 1;
             } else {

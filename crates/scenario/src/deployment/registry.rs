@@ -253,10 +253,10 @@ impl Layout for Hetnet {
                 let mut random = Stream::new(seed, "deployment.pico", entity);
                 for _ in 0..self.picos {
                     let place = (0..TRIES).find_map(|_| {
-                        let way = hexagon::draw(radius_m, &mut random);
-                        let is_far = math::hypot(way.0, way.1) >= self.pico_site_distance;
-                        let of_sector = nearest_sector(&site.sectors, way) == sector;
-                        let at = (site.place.0 + way.0, site.place.1 + way.1);
+                        let offset = hexagon::draw(radius_m, &mut random);
+                        let is_far = math::hypot(offset.0, offset.1) >= self.pico_site_distance;
+                        let of_sector = nearest_sector(&site.sectors, offset) == sector;
+                        let at = (site.place.0 + offset.0, site.place.1 + offset.1);
                         let is_apart = |other: &(f64, f64)| {
                             math::hypot(at.0 - other.0, at.1 - other.1) >= self.pico_distance
                         };

@@ -45,10 +45,10 @@ impl Layout for Roadside {
             let side = if is_opposite { -1.0 } else { 1.0 };
             unit((along, side * self.offset), Case::from_row("roadside"))
         };
-        let (half, aside) = (0.5 * self.length, self.offset.abs().max(1.0));
+        let (half, half_width) = (0.5 * self.length, self.offset.abs().max(1.0));
         Plan {
             sites: (0..count).map(site).collect(),
-            region: Region::rectangle((-half, -aside), (half, aside)),
+            region: Region::rectangle((-half, -half_width), (half, half_width)),
             lattice: None,
             cell_radius_m: self.spacing,
             buildings: Vec::new(),

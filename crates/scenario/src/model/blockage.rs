@@ -8,11 +8,11 @@ use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item};
 use crate::shape::Presence::{Default, Optional, Required};
 use crate::shape::{Range, Shape};
-use crate::table::{KeyValue, nested, table, unchecked, variants, words};
+use crate::table::{KeyValue, key_table, nested, unchecked, variants, word_choice};
 use fadeout_core::{Bytes, Decibel, Hertz, Meters, Rate};
 use serde_json::{Value, json};
 
-table! {
+key_table! {
     /// A recurring interruption of a link or bearer. It is caused by a schedule, by contention, or
     /// by obstacles between the ends.
     #[derive(Debug, Clone, PartialEq)]
@@ -61,8 +61,10 @@ impl Blockage {
             let expected = "`effect = \"held\"`, or no `hold-limit`";
             builder.mistake(fields.place_of("hold-limit"), message, expected);
         }
-        let ways = ["schedule", "contention", "in-between"];
-        let given = ways.iter().filter(|way| fields.item(way).is_some());
+        let variants = ["schedule", "contention", "in-between"];
+        let given = variants
+            .iter()
+            .filter(|variant| fields.item(variant).is_some());
         let given = given.count();
         if given > 1 || given == 0 && builder.is_right_so_far() {
             let message = format!(
@@ -85,7 +87,7 @@ impl Blockage {
     }
 }
 
-table! {
+key_table! {
     /// Obstacles between the two ends of a link.
     #[derive(Debug, Clone, PartialEq)]
     pub struct InBetween {
@@ -100,7 +102,7 @@ table! {
 
 nested!(InBetween);
 
-words! {
+word_choice! {
     /// The directions of a link that an interruption affects.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Directions {
@@ -126,7 +128,7 @@ impl Directions {
     }
 }
 
-words! {
+word_choice! {
     /// The fate of packets during an interruption.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum BlockageEffect {
@@ -194,7 +196,7 @@ variants! {
     }
 }
 
-table! {
+key_table! {
     /// Blocker of a radio link: an upright rectangle between transmitter and receiver.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Blocker {

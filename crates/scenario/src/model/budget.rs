@@ -4,13 +4,13 @@ use crate::keys::{BEAMWIDTH, LENGTH, RATE};
 use crate::quantity::Dimension;
 use crate::shape::Presence::{Default, Optional, Required};
 use crate::shape::{Presence, Range, Shape};
-use crate::table::{nested, table, words};
+use crate::table::{key_table, nested, word_choice};
 use fadeout_core::{Dbm, Decibel, Hertz, Meters, Rate};
 
 /// Presence of keys whose default value is that of the radio layer.
 const BUDGET: Presence = Presence::OfPart("link-budget");
 
-table! {
+key_table! {
     /// Link budget from which the rate of a link is computed.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Radio {
@@ -59,7 +59,7 @@ table! {
 
 nested!(Radio);
 
-words! {
+word_choice! {
     /// A table of modulation and coding schemes of TS 38.214 clause 5.1.3.1.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum McsTable {

@@ -5,11 +5,11 @@ use crate::keys::POSITIVE_TIME;
 use crate::quantity::Dimension;
 use crate::shape::Presence::{Default, Required};
 use crate::shape::{Range, Shape};
-use crate::table::table;
+use crate::table::key_table;
 use fadeout_core::Span;
 use fadeout_core::agreed::{Interpolation, Outside};
 
-table! {
+key_table! {
     /// Gain or SINR over time, from a ray tracer or a drive test. It replaces the channel model for
     /// the pairs of UE and cell that the file names. Other pairs keep the channel of their cell.
     #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,7 @@ use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item};
 use crate::shape::Presence::{Default, Optional, Required};
 use crate::shape::{Range, Shape};
-use crate::table::{KeyValue, nested, table, words};
+use crate::table::{KeyValue, key_table, nested, word_choice};
 use fadeout_core::{Dbm, Decibel, Span};
 use serde_json::Value;
 
@@ -15,7 +15,7 @@ const LEVEL: Shape = Shape::Quantity(Dimension::Power, Range::closed(-200.0, 50.
 const OFFSET: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(-30.0, 30.0));
 const HYSTERESIS: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 30.0));
 
-words! {
+word_choice! {
     /// The procedure of a handover. It determines when a UE leaves its cell.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum HandoverProcedure {
@@ -33,7 +33,7 @@ words! {
     }
 }
 
-table! {
+key_table! {
     /// A condition on which a UE executes a conditional handover (TS 38.331 clause 5.3.5.13.4).
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct ExecutionCondition {
@@ -58,7 +58,7 @@ table! {
 
 nested!(ExecutionCondition);
 
-words! {
+word_choice! {
     /// The kind of a condition: the levels that it compares.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum ConditionKind {

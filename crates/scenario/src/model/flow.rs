@@ -6,7 +6,7 @@ use crate::keys::{MAX_FLOWS, POSITIVE_TIME, PROBABILITY, SIZE, TIME};
 use crate::read::{Content, Fields, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
 use crate::shape::{Presence, Range, Shape};
-use crate::table::{KeyValue, nested, table};
+use crate::table::{KeyValue, key_table, nested};
 use fadeout_core::registry::Parameters;
 use fadeout_core::{Bytes, DistributionKind, NodeId, Span, Time};
 use serde_json::{Value, json};
@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 /// Presence of keys whose default is that of a path of a multipath connection.
 const PATH: Presence = Presence::OfPart("multipath-path");
 
-table! {
+key_table! {
     /// A transport connection with its application.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Flow {
@@ -70,7 +70,7 @@ table! {
     }
 }
 
-table! {
+key_table! {
     /// A Poisson process of flows.
     #[derive(Debug, Clone, Copy)]
     pub(crate) struct Arrivals {
@@ -120,7 +120,7 @@ pub enum LinkInfoSource {
     Cell(usize),
 }
 
-table! {
+key_table! {
     /// A path of a multipath connection.
     #[derive(Debug, Clone, PartialEq)]
     pub struct FlowPath {
@@ -163,7 +163,7 @@ impl FlowPath {
     }
 }
 
-table! {
+key_table! {
     /// The paths and the scheduler of a Multipath TCP connection.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Multipath {
@@ -196,7 +196,7 @@ table! {
     }
 }
 
-table! {
+key_table! {
     /// Cross-layer information: notices of a hop's rate and blockages to the ends of a flow.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct LinkInfoSettings {

@@ -6,10 +6,10 @@ use crate::keys::{RRC_TIME, TIME};
 use crate::read::Fields;
 use crate::shape::Presence::{Default, Optional, Required};
 use crate::shape::{Range, Shape};
-use crate::table::{table, words};
+use crate::table::{key_table, word_choice};
 use fadeout_core::{NodeId, Span, Time};
 
-table! {
+key_table! {
     /// Change of a phone from one link or radio access bearer to another, such as from LTE to 3G.
     /// All flows of the phone change with it.
     #[derive(Debug, Clone, PartialEq)]
@@ -115,7 +115,7 @@ impl Handover {
     }
 }
 
-words! {
+word_choice! {
     /// The transport of the messages of a handover.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum HandoverSignalling {
@@ -126,7 +126,7 @@ words! {
     }
 }
 
-words! {
+word_choice! {
     /// The fate of downlink data at the source of a handover between links.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum HandoverFate {
@@ -139,7 +139,7 @@ words! {
     }
 }
 
-words! {
+word_choice! {
     /// The order in which the target of a handover sends.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum TargetOrder {

@@ -10,12 +10,12 @@ use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
 use crate::shape::{Key, Shape, with_changed};
-use crate::table::{KeyValue, nested, table, unchecked, variants};
+use crate::table::{KeyValue, key_table, nested, unchecked, variants};
 use fadeout_core::agreed::Changes;
 use fadeout_core::{Bytes, NodeId, Rate, Span, Time};
 use serde_json::{Value, json};
 
-table! {
+key_table! {
     /// A link between two nodes. It has two directions.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Link {
@@ -69,7 +69,7 @@ const REVERSE: &[Key] = &with_changed::<{ LinkDirection::KEYS.len() }>(
     ],
 );
 
-table! {
+key_table! {
     /// One direction of a link.
     #[derive(Debug, Clone, PartialEq)]
     pub struct LinkDirection {
@@ -315,7 +315,7 @@ fn check_steps<T>(
     Some(())
 }
 
-table! {
+key_table! {
     /// The queue in front of a link's transmitter.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Queue {
@@ -405,7 +405,7 @@ variants! {
     }
 }
 
-table! {
+key_table! {
     /// The states of the Gilbert-Elliott loss model.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct GilbertElliott {

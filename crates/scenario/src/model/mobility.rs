@@ -11,7 +11,7 @@ use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
 use crate::shape::{Presence, Range, Shape};
-use crate::table::{KeyValue, nested, table, words};
+use crate::table::{KeyValue, key_table, nested, word_choice};
 use fadeout_core::{Bytes, Dbm, Decibel, NodeId, Span};
 use serde_json::Value;
 
@@ -36,7 +36,7 @@ const COUNT: Shape = Shape::Integer { min: 1, max: 1000 };
 const GAP_PERIODS_US: [u64; 4] = [20_000, 40_000, 80_000, 160_000];
 const GAP_LENGTHS_US: [u64; 6] = [1_500, 3_000, 3_500, 4_000, 5_500, 6_000];
 
-table! {
+key_table! {
     /// Handover of all UEs that have a channel, among the cells of their generation. With an event
     /// b1 or b2, UEs are handed over among the cells of both generations.
     #[derive(Debug, Clone, PartialEq)]
@@ -361,7 +361,7 @@ impl MobilityManagement {
     }
 }
 
-table! {
+key_table! {
     /// A measurement event (TS 38.331 clause 5.5.4, TS 36.331 clause 5.5.4). The events b1 and b2
     /// compare cells of the other generation, or 3G cells with `threshold-rscp`. The event 3a is
     /// reported by UEs in 3G. All other events compare cells of the UE's own generation.
@@ -479,7 +479,7 @@ impl MeasurementEvent {
     }
 }
 
-words! {
+word_choice! {
     /// The condition of a measurement event.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum EventKind {
@@ -508,7 +508,7 @@ words! {
     }
 }
 
-words! {
+word_choice! {
     /// The nodes that prepare a handover.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum HandoverPreparation {
@@ -534,7 +534,7 @@ impl HandoverPreparation {
     }
 }
 
-words! {
+word_choice! {
     /// The fate of downlink data at the source of a handover.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum HandoverData {

@@ -2,9 +2,9 @@
 
 use crate::shape::Presence::{Default, Optional};
 use crate::shape::Shape;
-use crate::table::{table, words};
+use crate::table::{key_table, word_choice};
 
-words! {
+word_choice! {
     /// The program that opens additional paths of a Multipath TCP connection.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum PathManager {
@@ -15,7 +15,7 @@ words! {
     }
 }
 
-table! {
+key_table! {
     /// A host or router of the network.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct Node {

@@ -4,7 +4,7 @@ use crate::keys::{BEAMWIDTH, LENGTH, LENGTH_OR_ZERO, POSITIVE_TIME, PROBABILITY,
 use crate::quantity::Dimension;
 use crate::shape::Presence::Default;
 use crate::shape::{Range, Shape};
-use crate::table::{table, words};
+use crate::table::{key_table, word_choice};
 use fadeout_core::{Decibel, Meters, Span};
 
 const QUALITY: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(-50.0, 50.0));
@@ -13,7 +13,7 @@ const REPORTS: Shape = Shape::Integer {
     max: 1_000_000,
 };
 
-table! {
+key_table! {
     /// Prediction by base stations of blockages of their UEs, from the positions and speeds that
     /// UEs report. Flows whose `link-info` names a UE or a cell receive the predictions.
     #[derive(Debug, Clone, PartialEq)]
@@ -52,7 +52,7 @@ table! {
     }
 }
 
-words! {
+word_choice! {
     /// The knowledge that a base station uses for predictions.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Knowledge {
@@ -68,7 +68,7 @@ words! {
     }
 }
 
-words! {
+word_choice! {
     /// The division of the ground into regions.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Regions {

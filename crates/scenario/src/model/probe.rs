@@ -5,12 +5,12 @@ use crate::keys::POSITIVE_TIME;
 use crate::quantity::Dimension;
 use crate::shape::Presence::Default;
 use crate::shape::{Range, Shape};
-use crate::table::table;
+use crate::table::key_table;
 use fadeout_core::{NodeId, RadioSubject};
 
 const NAMES: Shape = Shape::AnyOf(&[Shape::List(&Shape::Reference), Shape::False]);
 
-table! {
+key_table! {
     /// The settings of the recorded tables and captures.
     pub(crate) struct Probe of ProbeSettings {
         own {

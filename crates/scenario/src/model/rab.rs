@@ -5,10 +5,10 @@ use super::{Loss, Named, QueueLimit, RateModel};
 use crate::keys::RATE;
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
 use crate::shape::{Shape, chosen};
-use crate::table::{nested, table};
+use crate::table::{key_table, nested};
 use fadeout_core::NodeId;
 
-table! {
+key_table! {
     /// A radio access bearer (RAB, TS 23.107) of 2G or 3G between a base station and a phone. It is
     /// called `rab` in a file. Data radio bearers of UEs have the type [`Bearer`](super::Bearer).
     #[derive(Debug, Clone, PartialEq)]
@@ -35,7 +35,7 @@ table! {
     }
 }
 
-table! {
+key_table! {
     /// The settings of one direction of a radio access bearer.
     #[derive(Debug, Clone, PartialEq)]
     pub struct RabDirection {
@@ -55,7 +55,7 @@ table! {
     }
 }
 
-table! {
+key_table! {
     /// The queue of a radio access bearer.
     #[derive(Debug, Clone, PartialEq)]
     pub struct RabQueue {

@@ -9,7 +9,7 @@ use crate::quantity::Dimension;
 use crate::read::{Content, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
 use crate::shape::{Presence, Range, Shape};
-use crate::table::{KeyValue, nested, table, words};
+use crate::table::{KeyValue, key_table, nested, word_choice};
 use fadeout_core::agreed::{
     BeamPrediction, LineOfSight, MOST_FADING_SUB_BANDS, MOST_RECEIVE_ANTENNAS, MOST_SECONDARY_CELLS,
 };
@@ -49,7 +49,7 @@ const PDCP: Shape = Shape::Named {
     tag: "name",
 };
 
-table! {
+key_table! {
     /// A cell of a base station.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Cell {
@@ -101,7 +101,7 @@ table! {
     }
 }
 
-table! {
+key_table! {
     /// The channel between a cell and its UEs.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Channel {
@@ -172,7 +172,7 @@ table! {
 
 nested!(Channel);
 
-table! {
+key_table! {
     /// A UE: a radio interface of a node, with its bearers.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Ue {
@@ -298,7 +298,7 @@ table! {
     }
 }
 
-table! {
+key_table! {
     /// A data radio bearer of a UE in addition to its default bearer.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Drb {
@@ -367,7 +367,7 @@ pub(crate) fn bearers(ues: &[Ue]) -> impl Iterator<Item = Bearer<'_>> {
         described,
         drb: None,
     });
-    let further = numbered().flat_map(|(ue, described)| {
+    let others = numbered().flat_map(|(ue, described)| {
         let drbs = described.drbs.iter();
         drbs.map(move |drb| Bearer {
             ue,
@@ -375,7 +375,7 @@ pub(crate) fn bearers(ues: &[Ue]) -> impl Iterator<Item = Bearer<'_>> {
             drb: Some(drb),
         })
     });
-    defaults.chain(further)
+    defaults.chain(others)
 }
 
 /// Penetration loss between a UE and base stations outdoors.
@@ -444,7 +444,7 @@ pub enum Movement {
     },
 }
 
-table! {
+key_table! {
     /// A position through which a UE moves.
     #[derive(Debug, Clone, Copy, PartialEq)]
     pub struct Waypoint {
@@ -461,7 +461,7 @@ table! {
     }
 }
 
-table! {
+key_table! {
     /// A movement trace of a node. The crate `mobility` parses the file.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub struct MovementTrace {
@@ -476,7 +476,7 @@ table! {
     }
 }
 
-words! {
+word_choice! {
     /// The format of a movement trace.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum MovementFormat {
@@ -495,7 +495,7 @@ words! {
     }
 }
 
-table! {
+key_table! {
     /// A building or foliage that obstructs lines of sight.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Building {

@@ -8,10 +8,10 @@ use crate::keys::RRC_TIME;
 use crate::read::Fields;
 use crate::shape::Presence::{Default, Required};
 use crate::shape::Shape;
-use crate::table::{nested, table, words};
+use crate::table::{key_table, nested, word_choice};
 use fadeout_core::Span;
 
-table! {
+key_table! {
     /// Addition, change and release of the secondary node of UEs with a split bearer (TS 37.340
     /// clauses 10.2 to 10.7).
     #[derive(Debug, Clone, PartialEq)]
@@ -35,7 +35,7 @@ table! {
 
 nested!(SecondaryNode);
 
-words! {
+word_choice! {
     /// The effect of a handover on the secondary node.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum SecondaryAtHandover {
@@ -50,7 +50,7 @@ words! {
     }
 }
 
-words! {
+word_choice! {
     /// The reaction of the network to a failed secondary leg.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum SecondaryAfterFailure {

@@ -6,13 +6,13 @@ use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item};
 use crate::shape::Presence::{Default, Optional, Required};
 use crate::shape::{Range, Shape};
-use crate::table::{KeyValue, nested, table, words};
+use crate::table::{KeyValue, key_table, nested, word_choice};
 use fadeout_core::{Bytes, Span, Time};
 use serde_json::Value;
 
 const SIZE_OR_ZERO: Shape = Shape::Quantity(Dimension::Size, Range::closed(0.0, 1e12));
 
-table! {
+key_table! {
     /// Additional legs of a bearer. The first leg is that of the UE's `cell`, whose base station
     /// hosts PDCP. An additional leg is in the `pscell` (split bearer, TS 37.340 clause 4.2.2) or
     /// over one of the `carriers` (TS 38.300 clause 16.1.3). Links carry the messages and data
@@ -66,7 +66,7 @@ table! {
 
 nested!(Split, DuplicationChange);
 
-table! {
+key_table! {
     /// A change of the legs that carry copies.
     #[derive(Debug, Clone, PartialEq)]
     pub struct DuplicationChange {
@@ -123,7 +123,7 @@ impl Split {
     }
 }
 
-words! {
+word_choice! {
     /// The directions in which PDCP duplicates packets.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Duplication {
@@ -136,7 +136,7 @@ words! {
     }
 }
 
-words! {
+word_choice! {
     /// The rule that chooses the leg of a downlink packet.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum LegChoice {
@@ -151,7 +151,7 @@ words! {
     }
 }
 
-words! {
+word_choice! {
     /// A leg of a split bearer.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum SplitPath {

@@ -4,14 +4,14 @@ use crate::build::Builder;
 use crate::keys::{RRC_TIME, TIME};
 use crate::read::Fields;
 use crate::shape::{Presence, Shape};
-use crate::table::{nested, table};
+use crate::table::{key_table, nested};
 use fadeout_core::Span;
 use fadeout_core::agreed::ReleasedState;
 
 /// Presence of keys whose default value is that of the radio layer.
 const STATES: Presence = Presence::OfPart("rrc-states");
 
-table! {
+key_table! {
     /// Release of a UE's RRC connection, and return of the UE to the connected state (TS 38.331
     /// clause 4.2.1, TS 36.331 clause 4.2.1).
     #[derive(Debug, Clone, PartialEq)]

@@ -3,10 +3,10 @@
 
 use super::conditional::HandoverProcedure;
 use super::{EventKind, HandoverData, MobilityManagement};
-use crate::table::words;
+use crate::table::word_choice;
 use fadeout_core::Span;
 
-words! {
+word_choice! {
     /// The synchronisation of a UE with candidate cells before the MAC command.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum EarlySynchronisation {
@@ -21,7 +21,7 @@ words! {
     }
 }
 
-words! {
+word_choice! {
     /// The timing advance for a target that the UE enters without random access.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum TargetAdvance {

@@ -7,7 +7,7 @@ use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item};
 use crate::shape::Presence::{Default, Optional, Required};
 use crate::shape::{Presence, Range, Shape};
-use crate::table::{KeyValue, nested, table, variants};
+use crate::table::{KeyValue, key_table, nested, variants};
 use fadeout_core::agreed::{CarFollowing, GapRule};
 use fadeout_core::{Meters, Span};
 use serde_json::Value;
@@ -26,7 +26,7 @@ const LONG: Shape = Shape::Quantity(Dimension::Length, Range::closed(10.0, 1e6))
 const DEGREES: Shape = Shape::Number(Range::closed(-180.0, 180.0));
 const PULL: Shape = Shape::Number(Range::closed(0.1, 20.0));
 
-table! {
+key_table! {
     /// A group of vehicles that drive on a road, or follow a trace. The vehicles obstruct radio
     /// paths, and UEs may ride on them.
     #[derive(Debug, Clone, PartialEq)]
@@ -255,7 +255,7 @@ fn is_extract(path: &str) -> bool {
     [".osm", ".pbf"].iter().any(|end| path.ends_with(end))
 }
 
-table! {
+key_table! {
     /// A type of vehicle. The defaults are those of a car of type 2 in TR 37.885 clause 6.1.2.
     #[derive(Debug, Clone, PartialEq)]
     pub struct VehicleType {

@@ -1,8 +1,8 @@
 //! Division of a scenario into parts for several processor cores.
 
-use crate::table::words;
+use crate::table::word_choice;
 
-words! {
+word_choice! {
     /// The division of a scenario into worlds, which are parts that are simulated in parallel.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Worlds {

@@ -7,7 +7,7 @@ use crate::quantity::Dimension;
 use crate::read::refusal::allowed;
 use crate::shape::{Range, Shape, named_expectation, spaced, with_article};
 use crate::suggest::nearest;
-use crate::tree::{Entry, Node, Place, Table, Value, shortened};
+use crate::tree::{Entry, Place, Table, TreeNode, Value, shortened};
 use fadeout_core::registry::{self, Parameters};
 
 impl Reader<'_> {
@@ -53,7 +53,7 @@ impl Reader<'_> {
     /// parameters. `None` after a mistake.
     pub(super) fn name_or_table(
         &mut self,
-        node: &Node,
+        node: &TreeNode,
         place: Place,
         (kind, tag): (&str, &str),
     ) -> Option<Named> {
@@ -180,7 +180,7 @@ impl Reader<'_> {
 
     fn parameter(
         &mut self,
-        node: &Node,
+        node: &TreeNode,
         parameter: &registry::Parameter,
     ) -> Option<registry::Value> {
         use registry::{ParameterKind as Kind, Value as Given};
@@ -230,7 +230,7 @@ impl Reader<'_> {
 
     /// Reads a plain number, or a quantity if the parameter's unit is one of a scenario. `None`
     /// after a mistake.
-    fn measured(&mut self, node: &Node, range: Range, unit: &str) -> Option<f64> {
+    fn measured(&mut self, node: &TreeNode, range: Range, unit: &str) -> Option<f64> {
         let written = Dimension::of_documented_unit(unit);
         let value = match (&node.value, written) {
             (Value::Integer(_) | Value::Float(_), _) => number(&node.value),

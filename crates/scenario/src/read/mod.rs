@@ -12,7 +12,7 @@ use crate::model::Named;
 use crate::quantity::Dimension;
 use crate::shape::{Key, Presence, Shape, Variant, spaced};
 use crate::suggest::{nearest, nearest_key};
-use crate::tree::{Entry, Node, Place, Table, Value, parse_value, shortened};
+use crate::tree::{Entry, Place, Table, TreeNode, Value, parse_value, shortened};
 use fadeout_core::registry::{Catalog, Parameters};
 use refusal::allowed;
 
@@ -224,7 +224,7 @@ impl<'c> Reader<'c> {
         let entry = Entry {
             key: key.name.to_owned(),
             key_place: place,
-            node: Node {
+            node: TreeNode {
                 place,
                 ..parse_value(text, place.origin, 0)
             },
@@ -234,7 +234,7 @@ impl<'c> Reader<'c> {
     }
 
     /// Reads one value. `key_place` is the place of its key. `None` after a mistake.
-    fn item(&mut self, node: &Node, key_place: Place, shape: &'static Shape) -> Option<Item> {
+    fn item(&mut self, node: &TreeNode, key_place: Place, shape: &'static Shape) -> Option<Item> {
         let content = match (shape, &node.value) {
             (Shape::Text | Shape::Reference, Value::Text(text)) => Content::Text(text.clone()),
             (Shape::File(expected), Value::Text(path)) => Content::File(path.clone(), expected),

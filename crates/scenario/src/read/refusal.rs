@@ -5,17 +5,17 @@ use crate::error::Mistake;
 use crate::quantity::{Dimension, QuantityError};
 use crate::shape::{Range, Shape};
 use crate::suggest::nearest;
-use crate::tree::{Node, Value, shortened};
+use crate::tree::{TreeNode, Value, shortened};
 
 impl Reader<'_> {
     /// Reports a value that has the right kind and is out of range.
-    pub(super) fn refuse<T>(&mut self, node: &Node, allowed: &str) -> Option<T> {
+    pub(super) fn refuse<T>(&mut self, node: &TreeNode, allowed: &str) -> Option<T> {
         self.expected(node, allowed.to_owned(), None)
     }
 
     pub(super) fn expected<T>(
         &mut self,
-        node: &Node,
+        node: &TreeNode,
         expected: String,
         near: Option<String>,
     ) -> Option<T> {
@@ -29,7 +29,7 @@ impl Reader<'_> {
     }
 
     /// Reports a value of another kind than the shape requires.
-    pub(super) fn mismatch<T>(&mut self, node: &Node, shape: &Shape) -> Option<T> {
+    pub(super) fn mismatch<T>(&mut self, node: &TreeNode, shape: &Shape) -> Option<T> {
         let (mut words, mut dimensions) = (Vec::new(), Vec::new());
         vocabulary(shape, &mut words, &mut dimensions);
         let expected = shape.expectation();
@@ -77,7 +77,12 @@ impl Reader<'_> {
         None
     }
 
-    fn unitless<T>(&mut self, node: &Node, message: String, dimensions: &[Dimension]) -> Option<T> {
+    fn unitless<T>(
+        &mut self,
+        node: &TreeNode,
+        message: String,
+        dimensions: &[Dimension],
+    ) -> Option<T> {
         let units: Vec<&str> = dimensions
             .iter()
             .flat_map(|dimension| dimension.units())

@@ -30,7 +30,7 @@ use serde_json::{Map, Value, json};
 ///
 /// If another crate defines the struct, `struct Name of Struct` declares a type `Name`. This type
 /// has `KEYS` and functions that read and write a `Struct`.
-macro_rules! table {
+macro_rules! key_table {
     (
         $(#[$meta:meta])*
         $vis:vis struct $name:ident of $target:ident {
@@ -38,7 +38,7 @@ macro_rules! table {
             $($lines:tt)*
         }
     ) => {
-        $crate::table::table!(
+        $crate::table::key_table!(
             @lines [$(#[$meta])* { $crate::table::unchecked } of $target] $vis $name
             [$( [] $own: $own_type, )*] [] [] $($lines)*
         );
@@ -51,7 +51,7 @@ macro_rules! table {
             $($lines:tt)*
         }
     ) => {
-        $crate::table::table!(
+        $crate::table::key_table!(
             @lines [$(#[$meta])* { $check }] $vis $name
             [$( [$(#[$own_doc])*] $own: $own_type, )*] [] [] $($lines)*
         );
@@ -63,7 +63,7 @@ macro_rules! table {
             $($lines:tt)*
         }
     ) => {
-        $crate::table::table!(
+        $crate::table::key_table!(
             @lines [$(#[$meta])* { $crate::table::unchecked }] $vis $name
             [$( [$(#[$own_doc])*] $own: $own_type, )*] [] [] $($lines)*
         );
@@ -72,7 +72,7 @@ macro_rules! table {
         @lines [$($meta:tt)*] $vis:vis $name:ident [$($owns:tt)*] [$($keys:tt)*] [$($fields:tt)*]
         ..$other:ident; $($rest:tt)*
     ) => {
-        $crate::table::table!(
+        $crate::table::key_table!(
             @lines [$($meta)*] $vis $name [$($owns)*] [$($keys)* { $other::KEYS }] [$($fields)*]
             $($rest)*
         );
@@ -82,7 +82,7 @@ macro_rules! table {
         $(#[doc = $doc:literal])+ $field:ident $(as $key:literal)?: $type:ty = $shape:expr, $presence:expr;
         $($rest:tt)*
     ) => {
-        $crate::table::table!(
+        $crate::table::key_table!(
             @lines [$($meta)*] $vis $name [$($owns)*]
             [$($keys)* { &[$crate::table::documented!(
                 $crate::table::key_of!($field $($key)?), $shape, $presence, $($doc)+
@@ -95,7 +95,7 @@ macro_rules! table {
         @lines [$($meta:tt)*] $vis:vis $name:ident [$($owns:tt)*] [$($keys:tt)*] [$($fields:tt)*]
         $(#[doc = $doc:literal])+ $key:literal = $shape:expr, $presence:expr; $($rest:tt)*
     ) => {
-        $crate::table::table!(
+        $crate::table::key_table!(
             @lines [$($meta)*] $vis $name [$($owns)*]
             [$($keys)* { &[$crate::table::documented!($key, $shape, $presence, $($doc)+)] }] [$($fields)*]
             $($rest)*
@@ -114,7 +114,7 @@ macro_rules! table {
         }
 
         impl $name {
-            $crate::table::table!(@keys $( { $keys } )*);
+            $crate::table::key_table!(@keys $( { $keys } )*);
 
             /// Reads the table, with the fields that the builder supplies. `None` if a value is
             /// wrong.
@@ -123,7 +123,7 @@ macro_rules! table {
                 own: Option<($($own_type,)*)>,
                 builder: &mut $crate::build::Builder<'_, '_>,
             ) -> Option<Self> {
-                $crate::table::table!(
+                $crate::table::key_table!(
                     @read $name, $check, fields, own, builder,
                     [$( $own )*] [$( $field [$($field_key)?] )*]
                 )
@@ -131,7 +131,7 @@ macro_rules! table {
 
             /// Returns the table with the keys of all fields.
             pub(crate) fn written(&self) -> serde_json::Map<String, serde_json::Value> {
-                $crate::table::table!(@write self, [$( $field [$($field_key)?] )*])
+                $crate::table::key_table!(@write self, [$( $field [$($field_key)?] )*])
             }
         }
     };
@@ -145,7 +145,7 @@ macro_rules! table {
         $vis struct $name;
 
         impl $name {
-            $crate::table::table!(@keys $( { $keys } )*);
+            $crate::table::key_table!(@keys $( { $keys } )*);
 
             /// Reads the table, with the fields that the builder supplies. `None` if a value is
             /// wrong.
@@ -154,7 +154,7 @@ macro_rules! table {
                 own: Option<($($own_type,)*)>,
                 builder: &mut $crate::build::Builder<'_, '_>,
             ) -> Option<$target> {
-                $crate::table::table!(
+                $crate::table::key_table!(
                     @read $target, $check, fields, own, builder,
                     [$( $own )*] [$( $field [$($field_key)?] )*]
                 )
@@ -162,7 +162,7 @@ macro_rules! table {
 
             /// Returns the table with the keys of all fields.
             pub(crate) fn written(value: &$target) -> serde_json::Map<String, serde_json::Value> {
-                $crate::table::table!(@write value, [$( $field [$($field_key)?] )*])
+                $crate::table::key_table!(@write value, [$( $field [$($field_key)?] )*])
             }
         }
     };
@@ -195,9 +195,9 @@ macro_rules! table {
 }
 
 /// Declares an enum whose variants are sorts of one table. The key after `as` distinguishes a
-/// variant. The fields of a variant are keys as in [`table!`]. `alone { … }` contains variants that
-/// are not tables: a value of the type in brackets, or the word after `=`. `check` is as in
-/// [`table!`]. The enum has a constant `VARIANTS`.
+/// variant. The fields of a variant are keys as in [`key_table!`]. `alone { … }` contains variants
+/// that are not tables: a value of the type in brackets, or the word after `=`. `check` is as in
+/// [`key_table!`]. The enum has a constant `VARIANTS`.
 macro_rules! variants {
     (
         $(#[$meta:meta])*
@@ -316,7 +316,7 @@ macro_rules! key_of {
 
 /// Declares an enum whose variants are words of the format. Their doc comments are the
 /// documentation of the words. `SHAPE` is the shape of a key with such a value.
-macro_rules! words {
+macro_rules! word_choice {
     (
         $(#[$meta:meta])*
         $vis:vis enum $name:ident {
@@ -359,7 +359,7 @@ macro_rules! words {
     };
 }
 
-pub(crate) use {documented, key_of, table, variants, words};
+pub(crate) use {documented, key_of, key_table, variants, word_choice};
 
 /// Type of a field that can be read from a checked value and written to a table.
 pub(crate) trait KeyValue: Sized {

@@ -19,7 +19,10 @@ pub(crate) fn named(text: &str, errors: Vec<SyntaxError>) -> Vec<SyntaxError> {
             if is_header(line) {
                 skipped_to = end_of_table(text, start);
             }
-            named.push((told(text, start, line, place).unwrap_or(message), place));
+            named.push((
+                duplicate_message(text, start, line, place).unwrap_or(message),
+                place,
+            ));
         }
     }
     named
@@ -27,7 +30,7 @@ pub(crate) fn named(text: &str, errors: Vec<SyntaxError>) -> Vec<SyntaxError> {
 
 /// Returns the message for a duplicate key or table at `start`, with its name and the line of its
 /// first occurrence. `None` if the first occurrence is not found.
-fn told(text: &str, start: usize, line: &str, place: Place) -> Option<String> {
+fn duplicate_message(text: &str, start: usize, line: &str, place: Place) -> Option<String> {
     let before = text[..start].lines().enumerate();
     // The last line is the current one, so it is excluded from the search.
     let count = text[..start].matches('\n').count();

@@ -58,10 +58,10 @@ pub(super) fn missing<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<St
     });
     let kind = |(loss, cause): &(Loss, Option<Cause>)| (kind(loss), cause.is_some());
     by_kind("flow", lost, kind, |(loss, cause), first| {
-        let said = sentence(loss, first);
+        let message = sentence(loss, first);
         match cause {
-            Some(cause) => format!("{said}; {}", reason(scenario, cause)),
-            None => said,
+            Some(cause) => format!("{message}; {}", reason(scenario, cause)),
+            None => message,
         }
     })
 }

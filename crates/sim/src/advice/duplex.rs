@@ -16,7 +16,7 @@ pub(super) fn stretched(scenario: &Scenario) -> impl Iterator<Item = (&str, Stre
 }
 
 /// Returns the sentence about a lengthened period.
-pub(super) fn say(stretched: &StretchedPeriod) -> String {
+pub(super) fn describe(stretched: &StretchedPeriod) -> String {
     let StretchedPeriod {
         key,
         slots,

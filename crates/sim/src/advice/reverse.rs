@@ -11,12 +11,12 @@ pub(super) fn advise(scenario: &Scenario, topology: &mut Topology) -> Vec<String
     let mut named = BTreeSet::new();
     let mut sentences = Vec::new();
     for flow in &scenario.flows {
-        for way in topology.ways_of(flow) {
-            let mut rates = way.iter().map(|hop| rate(scenario, hop));
+        for route in topology.routes_of(flow) {
+            let mut rates = route.iter().map(|hop| rate(scenario, hop));
             if !rates.all(|rate| rate.is_some_and(is_unlimited)) {
                 continue;
             }
-            for hop in way.iter().filter(|hop| hop.is_reverse) {
+            for hop in route.iter().filter(|hop| hop.is_reverse) {
                 let Medium::Link(index) = hop.medium else {
                     continue;
                 };

@@ -14,7 +14,7 @@ use fadeout_radio::channel::wavelength;
 use fadeout_scenario::{self as scenario, InBetween, Medium, Scenario};
 
 /// Sampling interval of the direct path between the ends of a link. Cells use the same interval.
-const LOOK: Span = Span::from_millis(1);
+const SAMPLING_INTERVAL: Span = Span::from_millis(1);
 
 /// Returns the blockages of one direction of a link or bearer until the end of the run.
 pub(super) fn blockage(
@@ -196,7 +196,7 @@ fn in_between(
         } else if let Some(began) = began.take() {
             found.push((began, now));
         }
-        now = now.saturating_add(LOOK);
+        now = now.saturating_add(SAMPLING_INTERVAL);
     }
     found.extend(began.map(|began| (began, now)));
     Ok(found)

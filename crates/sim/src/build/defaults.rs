@@ -109,13 +109,13 @@ fn mobility_management_of_which_nothing_is_said_is_the_layers() {
     assert_eq!(made.monitoring, Monitoring::default());
     assert_eq!(made.access, AccessConfig::default());
     assert_eq!(made.procedure, ProcedureConfig::default());
-    let ways = (made.data, made.interface, made.signalling);
+    let chosen = (made.data, made.interface, made.signalling);
     let expected = (
         DataForwarding::default(),
         Interface::default(),
         Signalling::default(),
     );
-    assert_eq!(ways, expected);
+    assert_eq!(chosen, expected);
 }
 
 #[test]

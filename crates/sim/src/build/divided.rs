@@ -3,7 +3,7 @@
 use super::link::shortest_delay;
 use super::{BuildError, ChooseCongestion, chosen, radio, serving, wires};
 use crate::directory::Directory;
-use crate::division::Division;
+use crate::division::NodeDivision;
 use crate::hop::Hop;
 use crate::routing::Topology;
 use crate::world::{Endpoint, Flow, Parts, Transport};
@@ -16,7 +16,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) struct Divided {
     pub(crate) worlds: Vec<Parts>,
-    pub(crate) division: Division,
+    pub(crate) division: NodeDivision,
 }
 
 /// Builds the parts of the worlds that a scenario is divided into.
@@ -33,7 +33,8 @@ pub(crate) fn divided(
         None => serving(scenario),
     };
     let parting: Vec<Option<Span>> = scenario.links.iter().map(parting_delay).collect();
-    let division = Division::divide(scenario, &serving, &parting).map_err(BuildError::Undivided)?;
+    let division =
+        NodeDivision::divide(scenario, &serving, &parting).map_err(BuildError::Undivided)?;
     let directory = Directory::new(scenario);
     let mut topology = Topology::new(scenario, &serving);
     let mut whole = Parts::default();
@@ -93,7 +94,7 @@ fn parting_delay(link: &scenario::Link) -> Option<Span> {
 /// Returns the radio access for the UEs of one world. `None` if the world has no UEs.
 fn radio_of(
     scenario: &Scenario,
-    (division, serving): (&Division, &[Option<CellId>]),
+    (division, serving): (&NodeDivision, &[Option<CellId>]),
     world: usize,
 ) -> Result<Option<crate::radio::Radio>, BuildError> {
     let ues = (0..).map(UeId).zip(&scenario.ues);
@@ -109,7 +110,7 @@ fn radio_of(
 /// acts at both ends.
 fn refuse_of_one_piece(
     scenario: &Scenario,
-    division: &Division,
+    division: &NodeDivision,
     whole: &Parts,
 ) -> Result<(), BuildError> {
     for (described, flow) in scenario.flows.iter().zip(&whole.flows) {
@@ -127,7 +128,7 @@ fn refuse_of_one_piece(
 
 /// State of the division of a scenario's parts among its worlds.
 struct Parting<'a> {
-    division: &'a Division,
+    division: &'a NodeDivision,
     whole: Parts,
     serving: &'a [Option<CellId>],
     worlds: &'a mut [Parts],

@@ -152,7 +152,7 @@ impl<'a> Flows<'a> {
         let no_route = || BuildError::NoRoute(flow.name.clone());
         let there = self.topology.route_of(flow).ok_or_else(no_route)?;
         let forward = self.route_over(flow, &there)?;
-        let back = self.topology.way_back_of(flow).ok_or_else(no_route)?;
+        let back = self.topology.return_route_of(flow).ok_or_else(no_route)?;
         let backward = self.route_over(flow, &back)?;
         Ok([
             (FlowEnd::Sender, sender, receiver, forward),

@@ -24,11 +24,11 @@ pub(super) fn add(
     choose: ChoosePolicy<'_>,
 ) -> Result<(), BuildError> {
     let utran = utra::utran_links(scenario, &parts.directory)?;
-    let tells = |flow: &&scenario::Flow| flow.link_info.is_some_and(|info| info.rates);
+    let wants_rates = |flow: &&scenario::Flow| flow.link_info.is_some_and(|info| info.rates);
     if let Some(flow) = scenario
         .flows
         .iter()
-        .find(tells)
+        .find(wants_rates)
         .filter(|_| scenario.mobility.is_none())
     {
         return Err(BuildError::Immobile {
@@ -61,13 +61,13 @@ pub(super) fn add(
     utra::mark(scenario, &mut config);
     start(scenario, config, described, choose, &mut radio.access)?;
     let ue_paths = ue_paths(scenario, parts, &mut topology)?;
-    let tells = |path: &&UePath| {
+    let wants_rates = |path: &&UePath| {
         let flow = scenario.flows.get(path.flow.index());
         let info = flow.and_then(|flow| flow.link_info);
         info.is_some_and(|info| info.rates)
     };
     if let Some(radio) = &mut parts.radio {
-        for path in ue_paths.iter().filter(tells) {
+        for path in ue_paths.iter().filter(wants_rates) {
             radio.access.report_rates_of(path.ue);
         }
     }

@@ -30,8 +30,8 @@ pub(super) fn find(
     let crosses = |hops: &[Hop]| hops.iter().any(|hop| hop.medium == Medium::Link(index));
     let mut longest = Span::ZERO;
     for flow in &scenario.flows {
-        let ways = [topology.route_of(flow), topology.way_back_of(flow)];
-        let [Some(there), Some(back)] = ways else {
+        let routes = [topology.route_of(flow), topology.return_route_of(flow)];
+        let [Some(there), Some(back)] = routes else {
             continue;
         };
         if !crosses(&there) && !crosses(&back) {
@@ -44,8 +44,8 @@ pub(super) fn find(
         } else {
             (back, there)
         };
-        let ways = [data, acks].into_iter().zip(SIZES);
-        let parts = ways.flat_map(|(hops, size)| {
+        let routes = [data, acks].into_iter().zip(SIZES);
+        let parts = routes.flat_map(|(hops, size)| {
             let of_hop = hops
                 .into_iter()
                 .map(move |hop| unloaded(scenario, hop, size));

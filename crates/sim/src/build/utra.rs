@@ -56,8 +56,8 @@ pub(super) fn utran_links(scenario: &Scenario, directory: &Directory) -> Result<
                 );
                 return Err(refuse(cell, reason));
             };
-            let way = (UeId(index as u32), cell.node);
-            utran.add(way, directory.rab(rab));
+            let radio_path = (UeId(index as u32), cell.node);
+            utran.add(radio_path, directory.rab(rab));
         }
     }
     Ok(utran)

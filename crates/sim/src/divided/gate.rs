@@ -6,7 +6,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 
 /// Number of times that a thread checks the counter before it sleeps. The checks take some 10 to 50
 /// µs, about as long as waking a thread.
-const LOOKS: u32 = 4_000;
+const CHECKS_BEFORE_SLEEP: u32 = 4_000;
 
 /// A counter that threads wait for.
 #[derive(Debug, Default)]
@@ -30,7 +30,7 @@ impl Gate {
     /// Waits until the counter is at least `least`.
     pub(super) fn wait_for(&self, least: u64) {
         let is_there = || self.value.load(Ordering::Acquire) >= least;
-        for _ in 0..LOOKS {
+        for _ in 0..CHECKS_BEFORE_SLEEP {
             if is_there() {
                 return;
             }

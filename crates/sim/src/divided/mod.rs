@@ -4,7 +4,7 @@ mod gate;
 mod windows;
 
 use crate::build::{self, BuildError, ChooseCongestion, Divided, Own};
-use crate::division::Division;
+use crate::division::NodeDivision;
 use crate::run::{Control, Progress, RunError, RunResults, Whole, end_of, recorder_config, stride};
 use crate::world::{Parts, World, gathered, probe_of};
 use fadeout_core::{NullProbe, Probe, ProbeSettings, Span, Time};
@@ -39,7 +39,7 @@ pub fn check_with_own(scenario: &Scenario, own: Own<'_>) -> Result<(), BuildErro
 #[derive(Debug)]
 pub struct Worlds<P> {
     windows: Windows<P>,
-    division: Division,
+    division: NodeDivision,
 }
 
 impl Worlds<NullProbe> {
@@ -200,7 +200,7 @@ impl DividedSimulation {
             commit,
             stride,
         } = self;
-        let (mut looked_at, mut filled) = (0, Time::ZERO);
+        let (mut checked_at, mut filled) = (0, Time::ZERO);
         let lookahead = worlds.lookahead();
         let is_complete = worlds.windows.run(threads, &mut |windows| {
             windows.each(|world| merger.collect_rows(probe_of(world)));
@@ -228,10 +228,10 @@ impl DividedSimulation {
                 return Control::Stop;
             }
             let progress = progress();
-            if progress.events - looked_at < EVENTS_BETWEEN_CALLS {
+            if progress.events - checked_at < EVENTS_BETWEEN_CALLS {
                 return Control::Continue;
             }
-            looked_at = progress.events;
+            checked_at = progress.events;
             control(progress)
         });
         worlds

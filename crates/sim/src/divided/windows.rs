@@ -109,13 +109,13 @@ impl<P: Probe + Send> Windows<P> {
         }
     }
 
-    /// Simulates to the end on a number of threads, or until `look` returns [`Control::Stop`]. The
-    /// calling thread is one of the threads, and it calls `look` after each window. Returns true if
-    /// the end was reached.
+    /// Simulates to the end on a number of threads, or until `check` returns [`Control::Stop`]. The
+    /// calling thread is one of the threads, and it calls `check` after each window. Returns true
+    /// if the end was reached.
     ///
     /// # Panics
     /// Panics if the simulation of a world panics.
-    pub(super) fn run(&mut self, threads: usize, look: &mut dyn FnMut(&Self) -> Control) -> bool {
+    pub(super) fn run(&mut self, threads: usize, check: &mut dyn FnMut(&Self) -> Control) -> bool {
         let others = threads.clamp(1, self.worlds.len()) - 1;
         let mut start = self.start;
         let mut latest = vec![Latest::default(); self.worlds.len()];
@@ -137,7 +137,7 @@ impl<P: Probe + Send> Windows<P> {
                 this.take_part();
                 this.window.done.wait_for(opened * others as u64);
                 start = until.saturating_add(Span::from_nanos(1));
-                if lock(&this.window.panic).is_some() || look(this) == Control::Stop {
+                if lock(&this.window.panic).is_some() || check(this) == Control::Stop {
                     break false;
                 }
             };

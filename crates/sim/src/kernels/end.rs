@@ -1,6 +1,6 @@
 //! An end of a flow whose transport is a Linux kernel.
 
-use super::Numbers;
+use super::SequenceNumbers;
 use super::arrivals::Arrivals;
 use fadeout_core::{
     CongestionRow, FlowEnd, FlowId, RetransmitCause, RetransmitRow, Segment, Span, Time,
@@ -38,7 +38,7 @@ pub(crate) struct KernelEnd {
     congestion: &'static str,
     /// Path of a multipath connection that the socket belongs to. `None` for other connections.
     path: Option<Path>,
-    pub(crate) numbers: Numbers,
+    pub(crate) numbers: SequenceNumbers,
     pub(crate) scale: u8,
     /// In-order bytes of the received stream.
     pub(crate) arrivals: Arrivals,
@@ -64,7 +64,7 @@ impl KernelEnd {
             peer,
             congestion,
             path: None,
-            numbers: Numbers::default(),
+            numbers: SequenceNumbers::default(),
             scale: 0,
             arrivals: Arrivals::default(),
             statistics: SenderStatistics::default(),

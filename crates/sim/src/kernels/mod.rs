@@ -12,14 +12,14 @@ mod segment;
 mod settings;
 
 pub(crate) use end::{KernelEnd, Path as KernelPath};
-pub(crate) use segment::{Numbers, segment};
-pub(crate) use settings::Settings;
+pub(crate) use segment::{SequenceNumbers, segment};
+pub(crate) use settings::KernelSettings;
 
 use fadeout_core::{EndpointId, PacketId, Time, Wake};
 use fadeout_guest::agent::{Command, Report};
 use fadeout_guest::frame::{Ip, mark};
 use fadeout_guest::tcp_info::TcpInfo;
-use fadeout_guest::{Config, Guest, GuestError, Place, Port, Sink, installed};
+use fadeout_guest::{Config, CorePin, Guest, GuestError, Port, Sink, installed};
 use fadeout_scenario::{Node, PathManager};
 use program::Program;
 use std::collections::BTreeMap;
@@ -94,7 +94,7 @@ struct Machine {
     node: String,
     version: String,
     address: [u8; 4],
-    settings: Settings,
+    settings: KernelSettings,
     receive_offload: bool,
     path_manager: PathManager,
     /// Addresses from which connections open additional paths. All connections of the machine share
@@ -122,7 +122,7 @@ pub(crate) struct Kernels {
     frames: Vec<Frame>,
     guest_output: GuestOutput,
     /// Processor core on which all kernels run. `None` if the operating system chooses the core.
-    place: Option<Place>,
+    core_pin: Option<CorePin>,
     failure: Option<KernelError>,
 }
 
@@ -190,7 +190,7 @@ impl Kernels {
             node: node.name.clone(),
             version: node.kernel.clone().unwrap_or_default(),
             address: [10, 0, high, low],
-            settings: Settings::default(),
+            settings: KernelSettings::default(),
             receive_offload: node.receive_offload,
             path_manager: node.path_manager,
             subflow_addresses: Vec::new(),
@@ -215,7 +215,7 @@ impl Kernels {
     }
 
     /// Returns the kernel settings of a machine. Flows may add settings to them.
-    pub(crate) fn settings(&mut self, machine: u32) -> &mut Settings {
+    pub(crate) fn settings(&mut self, machine: u32) -> &mut KernelSettings {
         &mut self.machines[machine as usize].settings
     }
 
@@ -261,7 +261,7 @@ impl Kernels {
     /// Starts all kernels. Their output is stored in `logs`.
     pub(crate) fn boot(&mut self, logs: Option<&Path>) -> Result<(), KernelError> {
         let names = self.names();
-        self.place = Place::claim_core();
+        self.core_pin = CorePin::pin_thread();
         for (number, machine) in self.machines.iter_mut().enumerate() {
             let Some(kernel) = installed::find(&machine.version) else {
                 let present = installed::list().into_iter().map(|kernel| kernel.release);
@@ -376,9 +376,9 @@ impl Kernels {
     /// must run next.
     pub(crate) fn run(&mut self, machine: u32, now: Time) -> (GuestOutput, Time) {
         let mut guest_output = std::mem::take(&mut self.guest_output);
-        if let Some(place) = &mut self.place {
+        if let Some(core_pin) = &mut self.core_pin {
             let guests = self.machines.iter().filter_map(|it| it.guest.as_ref());
-            place.look(guests);
+            core_pin.update_core(guests);
         }
         let Some(guest) = &mut self.machines[machine as usize].guest else {
             return (guest_output, Time::NEVER);
@@ -441,8 +441,8 @@ impl Kernels {
             .machines
             .iter()
             .any(|machine| machine.program.is_some());
-        let on_way = self.by_address.get(&(machine, ip.destination));
-        on_way.filter(|_| has_program).map(|&id| (id, true))
+        let routed = self.by_address.get(&(machine, ip.destination));
+        routed.filter(|_| has_program).map(|&id| (id, true))
     }
 
     /// Stops all kernels, and stores the error for the end of the run. Only the first error is

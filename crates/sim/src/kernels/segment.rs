@@ -6,17 +6,17 @@ use fadeout_guest::frame::{ETHERNET_LEN, Ip, Tcp};
 /// Sequence numbers of one end of a connection: 32-bit numbers of TCP headers, and stream offsets
 /// that do not wrap around.
 #[derive(Debug, Clone, Copy, Default)]
-pub(crate) struct Numbers {
+pub(crate) struct SequenceNumbers {
     first: u32,
     /// Highest stream offset so far, plus one.
     pub(crate) highest: u64,
 }
 
-impl Numbers {
+impl SequenceNumbers {
     /// Sets the first sequence number from a SYN.
     fn begin(&mut self, seq: u32) {
         if self.first != seq || self.highest > 1 {
-            *self = Numbers {
+            *self = SequenceNumbers {
                 first: seq,
                 highest: 0,
             };
@@ -39,8 +39,8 @@ pub(crate) fn segment(
     frame: &[u8],
     ip: &Ip,
     tcp: &Tcp,
-    own: &mut Numbers,
-    peer: &Numbers,
+    own: &mut SequenceNumbers,
+    peer: &SequenceNumbers,
     scale: &mut u8,
 ) -> Segment {
     let flags = Flags(u16::from(tcp.flags & 0xdf));
@@ -73,7 +73,7 @@ pub(crate) fn segment(
 }
 
 /// Standard: RFC 9293 §3.2; RFC 7323 §2.2, §3.2; RFC 2018 §2, §3.
-fn read_options(mut options: &[u8], peer: &Numbers, segment: &mut Segment) {
+fn read_options(mut options: &[u8], peer: &SequenceNumbers, segment: &mut Segment) {
     while let Some((&kind, rest)) = options.split_first() {
         let len = match (kind, rest.first()) {
             (0, _) => return,
@@ -189,14 +189,20 @@ mod tests {
         frame
     }
 
-    fn read(frame: &[u8], own: &mut Numbers, peer: &Numbers, scale: &mut u8) -> Segment {
+    fn read(
+        frame: &[u8],
+        own: &mut SequenceNumbers,
+        peer: &SequenceNumbers,
+        scale: &mut u8,
+    ) -> Segment {
         let ip = Ip::read(frame).expect("a packet");
         segment(frame, &ip, &ip.tcp.expect("a segment"), own, peer, scale)
     }
 
     #[test]
     fn numbers_become_offsets_that_do_not_wrap_and_sizes_are_the_packets() {
-        let (mut own, mut peer, mut scale) = (Numbers::default(), Numbers::default(), 0);
+        let (mut own, mut peer, mut scale) =
+            (SequenceNumbers::default(), SequenceNumbers::default(), 0);
         let first = u32::MAX - 100;
         let syn = [
             2, 4, 5, 180, 4, 2, 8, 10, 0, 0, 0, 1, 0, 0, 0, 0, 1, 3, 3, 7,
@@ -222,7 +228,7 @@ mod tests {
 
     #[test]
     fn selective_acknowledgments_are_the_peers_numbers() {
-        let (mut own, mut peer) = (Numbers::default(), Numbers::default());
+        let (mut own, mut peer) = (SequenceNumbers::default(), SequenceNumbers::default());
         peer.begin(1000);
         peer.highest = 5000;
         let mut options = vec![1, 1, 5, 10];
@@ -259,7 +265,7 @@ mod tests {
     fn options_without_their_end_are_left() {
         let mut segment = Segment::default();
         for options in [&[8, 10, 1][..], &[8, 1], &[5], &[8, 0, 0], &[2, 200]] {
-            read_options(options, &Numbers::default(), &mut segment);
+            read_options(options, &SequenceNumbers::default(), &mut segment);
         }
         assert_eq!(segment, Segment::default());
     }

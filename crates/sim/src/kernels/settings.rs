@@ -8,7 +8,7 @@ const FIRST_SEND_BUFFER: u64 = 16_384;
 /// Buffer sizes and ECN setting of a kernel. Each value is the largest that a flow of the node
 /// needs. A value that no flow needs stays at the default of Linux.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(crate) struct Settings {
+pub(crate) struct KernelSettings {
     /// `tcp_rmem`: initial and maximum receive buffer, bytes. `None` keeps the default of Linux.
     receive: Option<[u64; 2]>,
     /// `tcp_wmem`: initial and maximum send buffer, bytes. `None` keeps the default of Linux.
@@ -16,7 +16,7 @@ pub(crate) struct Settings {
     has_ecn: bool,
 }
 
-impl Settings {
+impl KernelSettings {
     /// Raises the settings to the values that a flow needs.
     pub(crate) fn include(&mut self, config: &TcpConfig) {
         let window = match config.receive_window {
@@ -71,9 +71,9 @@ mod tests {
 
     #[test]
     fn the_largest_buffers_count_and_what_nobody_asks_for_is_linuxs_own() {
-        assert_eq!(Settings::default().assignments(), [""; 0]);
+        assert_eq!(KernelSettings::default().assignments(), [""; 0]);
         let mut config = TcpConfig::new("linux", &Parameters::default()).expect("a profile");
-        let mut settings = Settings::default();
+        let mut settings = KernelSettings::default();
         settings.include(&config);
         let usual = "net/ipv4/tcp_rmem=4096 131072 6291456";
         assert_eq!(settings.assignments(), [usual]);
@@ -90,7 +90,7 @@ mod tests {
             settings.assignments(),
             [usual, longer, "net/ipv4/tcp_ecn=1"]
         );
-        let mut path_alone = Settings::default();
+        let mut path_alone = KernelSettings::default();
         path_alone.include_path(1 << 23);
         assert_eq!(path_alone.assignments(), [longer]);
     }

@@ -16,7 +16,7 @@ use fadeout_radio::path_state::PathStates;
 pub(crate) struct Cars {
     cells: Vec<CellConfig>,
     ues: Vec<UeConfig>,
-    sights: PathStates,
+    path_states: PathStates,
     places: Places,
 }
 
@@ -28,7 +28,7 @@ impl Cars {
         seed: u64,
     ) -> Cars {
         Cars {
-            sights: PathStates::new(cells.clone(), seed),
+            path_states: PathStates::new(cells.clone(), seed),
             cells,
             ues,
             places,
@@ -66,8 +66,10 @@ impl Cars {
         now: Time,
     ) -> Result<Option<f64>, ConfigError> {
         let subject = (ue, &self.ues[ue.index()]);
-        let sight = self.sights.state_at(subject, cell, now, &mut self.places)?;
-        Ok(sight.map(|sight| sight.snr_db))
+        let state = self
+            .path_states
+            .state_at(subject, cell, now, &mut self.places)?;
+        Ok(state.map(|state| state.snr_db))
     }
 
     /// True if a building is between a cell and a position.

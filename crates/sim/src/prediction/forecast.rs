@@ -4,7 +4,9 @@
 use super::ahead::{Ahead, first_cut};
 use super::cars::Cars;
 use super::predictor::Seen;
-use super::{Cut, Division, Outcome, Predictor, Report, Said, Settings, match_up};
+use super::{
+    Cut, Outcome, PredictionSettings, Predictor, RegionShape, Report, SentPrediction, match_up,
+};
 use fadeout_core::{CellId, FlowId, LinkInfo, Point, Rate, Span, Time, UeId};
 use fadeout_radio::access::RadioAccess;
 use fadeout_radio::channel::ConfigError;
@@ -40,7 +42,7 @@ struct Rider {
     is_notified_of_cut: bool,
     /// Cell and predicted end of the last blockage that flows know from a notice. `None` if flows
     /// have been notified of its end.
-    said: Option<(CellId, Time)>,
+    predicted: Option<(CellId, Time)>,
     rate: Option<f64>,
 }
 
@@ -56,7 +58,7 @@ pub(crate) struct Forecast {
     future: Future,
     paths: Vec<Path>,
     riders: Vec<Rider>,
-    said: Vec<Said>,
+    sent: Vec<SentPrediction>,
     cuts: Vec<Cut>,
 }
 
@@ -85,7 +87,7 @@ impl Forecast {
             paths,
             riders: vec![Rider::default(); cars.len()],
             cars,
-            said: Vec::new(),
+            sent: Vec::new(),
             cuts: Vec::new(),
         }
     }
@@ -114,7 +116,7 @@ impl Forecast {
             let serving = access.serving_cell(ue);
             self.measure(ue, serving, now);
             let is_heard = serving.is_some_and(|cell| !self.path(ue, cell).is_cut);
-            self.tell_what_is(ue, serving.filter(|_| is_heard), now, out);
+            self.notify_of_state(ue, serving.filter(|_| is_heard), now, out);
             if is_heard {
                 self.report(ue, serving, now, out);
             }
@@ -159,7 +161,7 @@ impl Forecast {
 
     /// Appends notices to `out` if the base station no longer receives the UE or receives it again.
     /// Also appends a notice if a predicted blockage did not occur.
-    fn tell_what_is(
+    fn notify_of_state(
         &mut self,
         ue: UeId,
         heard_by: Option<CellId>,
@@ -177,8 +179,8 @@ impl Forecast {
         };
         let is_past = |(by, until): (CellId, Time)| by != cell || until <= now;
         let is_over = std::mem::take(&mut rider.is_notified_of_cut);
-        if is_over || rider.said.is_some_and(is_past) {
-            rider.said = None;
+        if is_over || rider.predicted.is_some_and(is_past) {
+            rider.predicted = None;
             rider.notify_flows(LinkInfo::BlockageEnded, out);
         }
     }
@@ -198,7 +200,7 @@ impl Forecast {
                 continue;
             }
             let serves = serving == Some(cell);
-            let seen = self.predictor.hear(Report {
+            let seen = self.predictor.learn_from(Report {
                 at: now,
                 ue: ue.0,
                 cell: cell.0,
@@ -209,19 +211,19 @@ impl Forecast {
             });
             let Some(seen) = seen else { continue };
             let found = self.look_ahead(&seen, at.position.z, path.snr_db);
-            let Some(prediction) = self.predictor.say(&seen, found) else {
+            let Some(prediction) = self.predictor.predict(&seen, found) else {
                 continue;
             };
             let rider = &mut self.riders[ue.index()];
             let received_at = now.saturating_add(rider.delay);
-            self.said.push(Said {
+            self.sent.push(SentPrediction {
                 prediction,
                 received_at,
                 serves,
             });
             if serves {
                 let (starts_at, lasts) = (prediction.starts, prediction.lasts);
-                rider.said = Some((cell, starts_at.saturating_add(lasts)));
+                rider.predicted = Some((cell, starts_at.saturating_add(lasts)));
                 rider.notify_flows(LinkInfo::BlockagePredicted { starts_at, lasts }, out);
             }
         }
@@ -243,7 +245,7 @@ impl Forecast {
                 let known = &self.future[ue.index() * cars.cells() + cell.index()];
                 of_future(known, seen, *horizon_s)
             }
-            Knowledge::Buildings | Knowledge::Vehicles => predictor.on_way(report, |step| {
+            Knowledge::Buildings | Knowledge::Vehicles => predictor.search_ahead(report, |step| {
                 let with_vehicles = self.knows == Knowledge::Vehicles;
                 first_cut(step, *horizon_s, Some(SLOT_S), |time| {
                     let (x, y) = report.after(time);
@@ -307,7 +309,7 @@ impl Forecast {
             })
         });
         cuts.extend(open);
-        match_up(&self.said, &cuts, end)
+        match_up(&self.sent, &cuts, end)
     }
 }
 
@@ -317,11 +319,11 @@ impl Rider {
     }
 }
 
-fn settings(described: &BlockagePrediction, seed: u64) -> Settings {
-    Settings {
+fn settings(described: &BlockagePrediction, seed: u64) -> PredictionSettings {
+    PredictionSettings {
         regions: match described.regions {
-            Regions::Squares => Division::Squares,
-            Regions::Beams => Division::Beams {
+            Regions::Squares => RegionShape::Squares,
+            Regions::Beams => RegionShape::Beams {
                 width_deg: described.beam_width,
             },
         },

@@ -19,8 +19,8 @@ mod score;
 pub(crate) use cars::Cars;
 pub(crate) use forecast::{Forecast, future};
 pub use predictor::{Predictor, Seen};
-pub use regions::Division;
-pub use score::{Cut, Outcome, Said, Score, match_up, score};
+pub use regions::RegionShape;
+pub use score::{Cut, Outcome, Score, SentPrediction, match_up, score};
 
 use fadeout_core::{Span, Time};
 
@@ -61,9 +61,9 @@ pub struct Prediction {
 
 /// Settings of the prediction.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Settings {
+pub struct PredictionSettings {
     /// Division of the ground into regions.
-    pub regions: Division,
+    pub regions: RegionShape,
     /// Side of a square region, metres. The vehicle's extended path is sampled in steps of half a
     /// side.
     pub resolution_m: f64,

@@ -2,7 +2,7 @@
 
 use super::ahead::{Ahead, first_cut};
 use super::regions::Regions;
-use super::{Prediction, Report, Settings};
+use super::{Prediction, PredictionSettings, Report};
 use fadeout_core::random::Stream;
 use fadeout_core::{Span, Time, math};
 use std::collections::BTreeMap;
@@ -42,7 +42,7 @@ struct Known {
 /// Learns from reports and predicts blockages.
 #[derive(Debug, Clone)]
 pub struct Predictor {
-    settings: Settings,
+    settings: PredictionSettings,
     regions: Regions,
     cars: BTreeMap<u32, Car>,
     /// Last report and end of the last prediction, for each UE and cell.
@@ -51,7 +51,7 @@ pub struct Predictor {
 
 impl Predictor {
     /// Creates a predictor without any reports.
-    pub fn new(settings: Settings) -> Predictor {
+    pub fn new(settings: PredictionSettings) -> Predictor {
         Predictor {
             settings,
             regions: Regions::new(settings.regions, settings.resolution_m),
@@ -69,15 +69,15 @@ impl Predictor {
     /// Learns from a report, and predicts a blockage in the regions ahead of the vehicle. The times
     /// of the reports must not decrease. `None` if no blockage is predicted.
     pub fn report(&mut self, report: Report) -> Option<Prediction> {
-        let seen = self.hear(report)?;
+        let seen = self.learn_from(report)?;
         let found = self.of_regions(&seen.report);
-        self.say(&seen, found)
+        self.predict(&seen, found)
     }
 
     /// Learns from a report, and returns the report with the vehicle's errors. `None` if no
     /// prediction is possible now: the path is blocked, or the end of the last predicted blockage
     /// has not passed.
-    pub fn hear(&mut self, report: Report) -> Option<Seen> {
+    pub fn learn_from(&mut self, report: Report) -> Option<Seen> {
         let key = (report.ue, report.cell);
         let (place, speed) = self.errors(report.ue);
         let heard = Report {
@@ -113,8 +113,8 @@ impl Predictor {
     /// Returns the prediction after a report. `found` is the blockage ahead of the vehicle, or
     /// `None` if no blockage is expected. A prediction may be lost at random. Without a blockage
     /// the result may be a false alarm. `None` if nothing is predicted.
-    pub(super) fn say(&mut self, seen: &Seen, found: Option<Ahead>) -> Option<Prediction> {
-        let Settings {
+    pub(super) fn predict(&mut self, seen: &Seen, found: Option<Ahead>) -> Option<Prediction> {
+        let PredictionSettings {
             missed,
             false_alarms,
             horizon,
@@ -152,10 +152,10 @@ impl Predictor {
     /// Returns the first blockage on the vehicle's path in a straight line, according to the map of
     /// regions. `None` if there is none.
     pub(super) fn of_regions(&self, seen: &Report) -> Option<Ahead> {
-        let Settings {
+        let PredictionSettings {
             learning, horizon, ..
         } = self.settings;
-        self.on_way(seen, |step| {
+        self.search_ahead(seen, |step| {
             first_cut(step, horizon.as_secs_f64(), None, |time| {
                 let place = seen.after(time);
                 self.regions.is_cut(seen.cell, place, learning) == Some(true)
@@ -163,22 +163,22 @@ impl Predictor {
         })
     }
 
-    /// Calls `look` with the time in which the vehicle covers half the side of a region, seconds,
+    /// Calls `search` with the time in which the vehicle covers half the side of a region, seconds,
     /// and returns its result. `None` if the vehicle stands still.
-    pub(super) fn on_way<T>(
+    pub(super) fn search_ahead<T>(
         &self,
         seen: &Report,
-        look: impl FnOnce(f64) -> Option<T>,
+        search: impl FnOnce(f64) -> Option<T>,
     ) -> Option<T> {
         let speed = math::hypot(seen.speed.0, seen.speed.1);
         if speed < SLOWEST {
             return None;
         }
-        look(self.settings.resolution_m / 2.0 / speed)
+        search(self.settings.resolution_m / 2.0 / speed)
     }
 
     fn errors(&mut self, ue: u32) -> ((f64, f64), f64) {
-        let Settings {
+        let PredictionSettings {
             seed,
             place_error_m,
             speed_error,

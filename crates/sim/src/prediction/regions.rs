@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// Division of the ground into regions.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Division {
+pub enum RegionShape {
     /// A square of the ground. Its side is the resolution.
     Squares,
     /// A beam of the base station. The region is the sector in the beam's direction, at any
@@ -33,16 +33,16 @@ struct Map {
 /// Maps of all cells. They contain the regions from which vehicles have sent reports.
 #[derive(Debug, Clone)]
 pub(super) struct Regions {
-    division: Division,
+    shape: RegionShape,
     side: f64,
     cells: Vec<Map>,
 }
 
 impl Regions {
     /// Creates empty maps. `side` is the side of square regions, metres.
-    pub(super) fn new(division: Division, side: f64) -> Regions {
+    pub(super) fn new(shape: RegionShape, side: f64) -> Regions {
         Regions {
-            division,
+            shape,
             side,
             cells: Vec::new(),
         }
@@ -62,12 +62,12 @@ impl Regions {
     }
 
     fn region(&self, mast: Place, (x, y): Place) -> (i32, i32) {
-        match self.division {
-            Division::Squares => (
+        match self.shape {
+            RegionShape::Squares => (
                 (x / self.side).floor() as i32,
                 (y / self.side).floor() as i32,
             ),
-            Division::Beams { width_deg } => {
+            RegionShape::Beams { width_deg } => {
                 let azimuth_deg = atan2(y - mast.1, x - mast.0).to_degrees();
                 // Beams are numbered counter-clockwise from east. If 360 degrees are no multiple of
                 // the width, the last beam is narrower.
@@ -105,9 +105,9 @@ mod tests {
 
     #[test]
     fn a_beam_is_all_that_lies_in_a_direction_and_a_square_is_not() {
-        let beams = Division::Beams { width_deg: 30.0 };
-        for (division, is_one) in [(beams, true), (Division::Squares, false)] {
-            let mut regions = Regions::new(division, 5.0);
+        let beams = RegionShape::Beams { width_deg: 30.0 };
+        for (shape, is_one) in [(beams, true), (RegionShape::Squares, false)] {
+            let mut regions = Regions::new(shape, 5.0);
             regions.stand(1, (100.0, 50.0));
             regions.learn(1, (103.0, 60.0), true);
             // This position has the same direction from the antenna, 73 degrees from east, but ten
@@ -124,7 +124,7 @@ mod tests {
 
     #[test]
     fn a_region_is_cut_when_most_reports_from_it_are() {
-        let mut regions = Regions::new(Division::Beams { width_deg: 7.0 }, 5.0);
+        let mut regions = Regions::new(RegionShape::Beams { width_deg: 7.0 }, 5.0);
         for (number, is_cut) in [true, true, false].into_iter().enumerate() {
             // The position is south of east, so it is in the last beam but one.
             regions.learn(0, (10.0 + number as f64, -0.5), is_cut);

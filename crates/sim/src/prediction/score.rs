@@ -5,7 +5,7 @@ use fadeout_core::{Span, Time};
 
 /// A prediction, and the time at which the sender received it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Said {
+pub struct SentPrediction {
     /// The prediction.
     pub prediction: Prediction,
     /// Time at which the sender received the prediction.
@@ -42,7 +42,7 @@ impl Cut {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Outcome {
     /// The prediction. `None` if the blockage was not predicted.
-    pub said: Option<Said>,
+    pub sent: Option<SentPrediction>,
     /// The blockage. `None` if the prediction matches no blockage.
     pub cut: Option<Cut>,
     /// True if the prediction is the first one that matches the blockage.
@@ -53,23 +53,23 @@ impl Outcome {
     /// Returns the time from the arrival of the prediction to the start of the blockage, seconds.
     /// `None` if the prediction or the blockage is missing.
     pub fn lead_s(&self) -> Option<f64> {
-        let (said, cut) = (self.said?, self.cut?);
-        Some(apart(said.received_at, cut.began))
+        let (sent, cut) = (self.sent?, self.cut?);
+        Some(apart(sent.received_at, cut.began))
     }
 
     /// Returns the predicted start minus the actual start, seconds. `None` if the prediction or the
     /// blockage is missing.
     pub fn onset_error_s(&self) -> Option<f64> {
-        let (said, cut) = (self.said?, self.cut?);
-        Some(apart(cut.began, said.prediction.starts))
+        let (sent, cut) = (self.sent?, self.cut?);
+        Some(apart(cut.began, sent.prediction.starts))
     }
 
     /// Returns the predicted duration minus the actual duration, seconds. `None` if one of the
     /// durations is unknown.
     pub fn length_error_s(&self) -> Option<f64> {
-        let (said, cut) = (self.said?, self.cut?);
+        let (sent, cut) = (self.sent?, self.cut?);
         let length = cut.lasted()?.as_secs_f64();
-        Some(said.prediction.lasts.as_secs_f64() - length)
+        Some(sent.prediction.lasts.as_secs_f64() - length)
     }
 }
 
@@ -81,17 +81,17 @@ fn apart(from: Time, to: Time) -> f64 {
 /// Matches predictions with blockages. A prediction matches the first blockage that overlaps the
 /// predicted one and began after the arrival of the prediction. Blockages without a prediction are
 /// at the end of the list. Predicted blockages that start after `end` are left out.
-pub fn match_up(said: &[Said], cuts: &[Cut], end: Time) -> Vec<Outcome> {
+pub fn match_up(sent: &[SentPrediction], cuts: &[Cut], end: Time) -> Vec<Outcome> {
     let mut is_met = vec![false; cuts.len()];
     let mut outcomes = Vec::new();
-    for &said in said {
+    for &sent in sent {
         let Prediction {
             ue,
             cell,
             starts,
             lasts,
             ..
-        } = said.prediction;
+        } = sent.prediction;
         if starts > end {
             continue;
         }
@@ -100,19 +100,19 @@ pub fn match_up(said: &[Said], cuts: &[Cut], end: Time) -> Vec<Outcome> {
             (cut.ue, cut.cell) == (ue, cell)
                 && cut.began < stops
                 && cut.ended.is_none_or(|ended| starts < ended)
-                && said.received_at < cut.began
+                && sent.received_at < cut.began
         };
         let found = cuts.iter().position(|cut| is_right(&cut));
         let is_first = found.is_some_and(|found| !std::mem::replace(&mut is_met[found], true));
         outcomes.push(Outcome {
-            said: Some(said),
+            sent: Some(sent),
             cut: found.map(|found| cuts[found]),
             is_first,
         });
     }
     let missed = cuts.iter().zip(is_met).filter(|(_, is_met)| !is_met);
     outcomes.extend(missed.map(|(&cut, _)| Outcome {
-        said: None,
+        sent: None,
         cut: Some(cut),
         is_first: false,
     }));
@@ -146,10 +146,10 @@ pub fn score<'a>(outcomes: &(impl Iterator<Item = &'a Outcome> + Clone)) -> Scor
         let such = outcomes.clone().filter(|one| is_such(one));
         such.count() as u64
     };
-    let predictions = count(|one| one.said.is_some());
-    let right = count(|one| one.said.is_some() && one.cut.is_some());
+    let predictions = count(|one| one.sent.is_some());
+    let right = count(|one| one.sent.is_some() && one.cut.is_some());
     let met = count(|one| one.is_first);
-    let cuts = met + count(|one| one.said.is_none());
+    let cuts = met + count(|one| one.sent.is_none());
     let share = |of: u64, all: u64| (all > 0).then(|| of as f64 / all as f64);
     let mean = |value: &dyn Fn(&Outcome) -> Option<f64>| {
         let firsts = outcomes.clone().filter(|one| one.is_first);

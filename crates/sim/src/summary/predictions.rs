@@ -22,26 +22,26 @@ pub(super) fn add<P: Probe>(scenario: &Scenario, world: &World<P>, sink: &mut im
 
 fn serves(outcome: &Outcome) -> bool {
     let of_cut = outcome.cut.map(|cut| cut.serves);
-    outcome.said.map(|said| said.serves).or(of_cut) == Some(true)
+    outcome.sent.map(|sent| sent.serves).or(of_cut) == Some(true)
 }
 
 fn row(scenario: &Scenario, outcome: &Outcome) -> PredictionRow {
-    let said = outcome.said.map(|said| said.prediction);
+    let sent = outcome.sent.map(|sent| sent.prediction);
     let of_cut = outcome.cut.map(|cut| (cut.ue, cut.cell));
-    let of = said.map(|said| (said.ue, said.cell)).or(of_cut);
+    let of = sent.map(|sent| (sent.ue, sent.cell)).or(of_cut);
     let (ue, cell) = of.unwrap_or_default();
     let seconds = |time: Time| time.as_secs_f64();
     PredictionRow {
         ue: scenario.ues[ue as usize].name.clone(),
         cell: scenario.cells[cell as usize].name.clone(),
         serves: serves(outcome),
-        made_s: said.map(|said| seconds(said.made)),
+        made_s: sent.map(|sent| seconds(sent.made)),
         told_s: outcome
-            .said
-            .filter(|said| said.serves)
-            .map(|said| seconds(said.received_at)),
-        starts_s: said.map(|said| seconds(said.starts)),
-        lasts_s: said.map(|said| Span::as_secs_f64(said.lasts)),
+            .sent
+            .filter(|sent| sent.serves)
+            .map(|sent| seconds(sent.received_at)),
+        starts_s: sent.map(|sent| seconds(sent.starts)),
+        lasts_s: sent.map(|sent| Span::as_secs_f64(sent.lasts)),
         began_s: outcome.cut.map(|cut| seconds(cut.began)),
         lasted_s: outcome
             .cut

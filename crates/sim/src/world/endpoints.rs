@@ -213,8 +213,10 @@ impl<P: Probe> World<P> {
         route: RouteId,
         first: Hop,
     ) {
-        let (now, way) = (self.agenda.now(), (flow, to, route));
-        let id = self.pool.send(way, now, outgoing.ecn, &outgoing.segment);
+        let (now, addresses) = (self.agenda.now(), (flow, to, route));
+        let id = self
+            .pool
+            .send(addresses, now, outgoing.ecn, &outgoing.segment);
         show_sent(self, id);
         if self.crossings.is_some() || (self.paths.as_ref()).is_some_and(|paths| paths.has_forks())
         {

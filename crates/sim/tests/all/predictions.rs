@@ -5,7 +5,7 @@ use crate::common::build;
 use crate::common::unobserved;
 use crate::common::{end, parse};
 use fadeout_core::{CellId, Direction, EndpointId, Packet, Probe, Span, Time, TransportBlockRow};
-use fadeout_sim::prediction::{Division, Predictor, Report, Settings};
+use fadeout_sim::prediction::{PredictionSettings, Predictor, RegionShape, Report};
 use fadeout_sim::summary;
 use serde_json::Value;
 
@@ -177,8 +177,8 @@ fn reports(cars: u32) -> Vec<Report> {
     all
 }
 
-fn with_errors(regions: Division) -> Settings {
-    Settings {
+fn with_errors(regions: RegionShape) -> PredictionSettings {
+    PredictionSettings {
         regions,
         resolution_m: 5.0,
         learning: 1,
@@ -195,7 +195,7 @@ fn with_errors(regions: Division) -> Settings {
 #[test]
 fn without_the_future_it_says_the_same() {
     let all = reports(12);
-    for regions in [Division::Squares, Division::Beams { width_deg: 5.0 }] {
+    for regions in [RegionShape::Squares, RegionShape::Beams { width_deg: 5.0 }] {
         let predict = |known: &[Report]| {
             let mut predictor = Predictor::new(with_errors(regions));
             predictor.stand(0, (40.0, -30.0));

@@ -22,7 +22,7 @@ fn with_defaults(entry: &Entry) -> Congestion {
 
 /// Event that the tests pass to a sender.
 #[derive(Debug, Clone, Copy)]
-enum Step {
+enum SenderEvent {
     Ack {
         acked: u32,
         rtt_us: u64,
@@ -39,7 +39,7 @@ enum Step {
     },
 }
 
-fn any_step() -> impl Strategy<Value = Step> {
+fn any_event() -> impl Strategy<Value = SenderEvent> {
     let kind = prop_oneof![
         Just(CongestionKind::FastRecovery),
         Just(CongestionKind::Rto),
@@ -55,17 +55,17 @@ fn any_step() -> impl Strategy<Value = Step> {
         prop_oneof![Just(0), 1_u64..5_000, 10_000_u64..2_000_000],
     );
     prop_oneof![
-        20 => ack.prop_map(|(acked, rtt_us, lost, marked, limited, wait_us)| Step::Ack {
+        20 => ack.prop_map(|(acked, rtt_us, lost, marked, limited, wait_us)| SenderEvent::Ack {
             acked, rtt_us, lost, marked, limited, wait_us
         }),
-        2 => kind.prop_map(Step::Congestion),
-        1 => Just(Step::Recovered),
-        1 => Just(Step::Spurious),
-        1 => (0_u64..20_000).prop_map(|ms| Step::Idle { ms }),
+        2 => kind.prop_map(SenderEvent::Congestion),
+        1 => Just(SenderEvent::Recovered),
+        1 => Just(SenderEvent::Spurious),
+        1 => (0_u64..20_000).prop_map(|ms| SenderEvent::Idle { ms }),
     ]
 }
 
-/// Minimal sender that turns each [`Step`] into calls of the congestion control.
+/// Minimal sender that turns each [`SenderEvent`] into calls of the congestion control.
 struct Sender {
     control: Congestion,
     window: Window,
@@ -95,9 +95,9 @@ impl Sender {
         }
     }
 
-    fn run_step(&mut self, step: Step) {
-        match step {
-            Step::Ack {
+    fn process_event(&mut self, event: SenderEvent) {
+        match event {
+            SenderEvent::Ack {
                 acked,
                 rtt_us,
                 lost,
@@ -148,24 +148,24 @@ impl Sender {
                 });
                 self.control.on_ack(&mut self.window, &sample);
             }
-            Step::Congestion(kind) => self.congest(kind),
-            Step::Recovered => {
+            SenderEvent::Congestion(kind) => self.congest(kind),
+            SenderEvent::Recovered => {
                 self.state = RecoveryState::Open;
                 self.control.on_recovered(&mut self.window, self.now);
             }
-            Step::Spurious => {
+            SenderEvent::Spurious => {
                 self.state = RecoveryState::Open;
                 self.control
                     .on_spurious(&mut self.window, &self.prior, self.now);
             }
-            Step::Idle { ms } => {
+            SenderEvent::Idle { ms } => {
                 self.now += Span::from_millis(ms);
                 let idle = Span::from_millis(ms);
                 self.control
                     .on_idle_restart(&mut self.window, self.now, idle);
             }
         }
-        self.check(step);
+        self.check(event);
     }
 
     fn congest(&mut self, kind: CongestionKind) {
@@ -192,24 +192,24 @@ impl Sender {
         }
     }
 
-    fn check(&self, step: Step) {
+    fn check(&self, event: SenderEvent) {
         let Window { cwnd, ssthresh, .. } = self.window;
         assert!(
             cwnd.is_finite() && cwnd >= 1.0,
-            "cwnd {cwnd} after {step:?}"
+            "cwnd {cwnd} after {event:?}"
         );
         assert!(
             !ssthresh.is_nan() && ssthresh >= 1.0,
-            "ssthresh {ssthresh} after {step:?}"
+            "ssthresh {ssthresh} after {event:?}"
         );
     }
 }
 
-fn play(control: Congestion, steps: &[Step]) -> Vec<u64> {
+fn play(control: Congestion, events: &[SenderEvent]) -> Vec<u64> {
     let mut sender = Sender::new(control);
-    let mut path = Vec::with_capacity(steps.len());
-    for &step in steps {
-        sender.run_step(step);
+    let mut path = Vec::with_capacity(events.len());
+    for &event in events {
+        sender.process_event(event);
         let rate = sender
             .control
             .pacing_rate()
@@ -253,22 +253,22 @@ proptest! {
 
     #[test]
     fn any_history_keeps_the_window_sane_and_repeats(
-        steps in prop::collection::vec(any_step(), 1..300),
+        events in prop::collection::vec(any_event(), 1..300),
     ) {
         for entry in CONGESTION_CONTROLS {
-            let first = play(with_defaults(entry), &steps);
-            let second = play(with_defaults(entry), &steps);
+            let first = play(with_defaults(entry), &events);
+            let second = play(with_defaults(entry), &events);
             prop_assert_eq!(first, second, "{} is not a function of its input", entry.name);
         }
     }
 
     #[test]
     fn no_parameter_within_its_range_breaks_an_algorithm(
-        steps in prop::collection::vec(any_step(), 1..100),
+        events in prop::collection::vec(any_event(), 1..100),
     ) {
         for entry in CONGESTION_CONTROLS {
             for parameters in extremes(entry) {
-                play(build(entry, &parameters), &steps);
+                play(build(entry, &parameters), &events);
             }
         }
     }
@@ -278,7 +278,7 @@ proptest! {
 fn round(sender: &mut Sender) {
     let acks = sender.window.cwnd as u64;
     for _ in 0..acks {
-        sender.run_step(Step::Ack {
+        sender.process_event(SenderEvent::Ack {
             acked: 1,
             rtt_us: 20_000,
             lost: 0,
@@ -323,7 +323,7 @@ fn congestion_shrinks_the_window_and_undo_restores_it() {
                 round(&mut sender);
             }
             let before = sender.window.cwnd;
-            sender.run_step(Step::Congestion(kind));
+            sender.process_event(SenderEvent::Congestion(kind));
             if !sender.control.controls_window() {
                 assert!(
                     sender.window.ssthresh < before,
@@ -331,7 +331,7 @@ fn congestion_shrinks_the_window_and_undo_restores_it() {
                     entry.name
                 );
             }
-            sender.run_step(Step::Spurious);
+            sender.process_event(SenderEvent::Spurious);
             assert!(
                 sender.window.cwnd >= before,
                 "{} after undo of {kind:?}",

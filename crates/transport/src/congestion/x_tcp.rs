@@ -102,10 +102,10 @@ impl CongestionControl for XTcp {
     fn on_link_info(&mut self, window: &mut Window, _now: Time, info: &LinkInfo) {
         if let LinkInfo::Rate(rate) = *info {
             // A link without a rate limit must not cause an unlimited window.
-            let told = rate.min(Rate::from_bits_per_sec(1 << 43)).as_bits_per_sec() as f64;
+            let bits_per_s = rate.min(Rate::from_bits_per_sec(1 << 43)).as_bits_per_sec() as f64;
             self.rate = Some(match self.rate {
-                Some(old) => old + self.weight * (told - old),
-                None => told,
+                Some(old) => old + self.weight * (bits_per_s - old),
+                None => bits_per_s,
             });
             self.set_window(window);
         }
@@ -123,7 +123,7 @@ mod tests {
     use crate::congestion::CongestionKind;
     use fadeout_core::registry::Value;
 
-    fn told(control: &mut XTcp, w: &mut Window, mbps: u64) {
+    fn report_rate(control: &mut XTcp, w: &mut Window, mbps: u64) {
         let rate = Rate::from_bits_per_sec(mbps * 1_000_000);
         control.on_link_info(w, at_ms(0), &LinkInfo::Rate(rate));
     }
@@ -137,9 +137,9 @@ mod tests {
         };
         let mut control = build::<XTcp>(&[]);
         control.on_established(&mut w, at_ms(0), Some(Span::from_millis(20)));
-        told(&mut control, &mut w, 1000);
+        report_rate(&mut control, &mut w, 1000);
         assert_eq!(w.cwnd, 1785.0);
-        told(&mut control, &mut w, 0);
+        report_rate(&mut control, &mut w, 0);
         assert_eq!(w.cwnd, 2.0);
     }
 
@@ -147,7 +147,7 @@ mod tests {
     fn a_loss_moves_nothing() {
         let (mut control, mut w) = (build::<XTcp>(&[]), window(10.0, f64::INFINITY));
         control.on_established(&mut w, at_ms(0), Some(Span::from_millis(100)));
-        told(&mut control, &mut w, 100);
+        report_rate(&mut control, &mut w, 100);
         let before = w.cwnd;
         control.on_congestion(&mut w, &congestion(at_ms(1), CongestionKind::Rto, 100));
         w.cwnd = 1.0; // the sender sets this window after a timeout
@@ -159,8 +159,8 @@ mod tests {
     fn a_filter_smooths_what_the_link_tells() {
         let mut control = build::<XTcp>(&[("rate-weight", Value::Number(0.125))]);
         let mut w = window(10.0, f64::INFINITY);
-        told(&mut control, &mut w, 800);
-        told(&mut control, &mut w, 0);
+        report_rate(&mut control, &mut w, 800);
+        report_rate(&mut control, &mut w, 0);
         assert_eq!(control.rate, Some(700e6));
     }
 
@@ -173,7 +173,7 @@ mod tests {
             &congestion(at_ms(1), CongestionKind::FastRecovery, 100),
         );
         assert_eq!(w.ssthresh, 70.0);
-        told(&mut control, &mut w, 100);
+        report_rate(&mut control, &mut w, 100);
         assert!(control.controls_window());
         w.ssthresh = 1.0;
         control.on_congestion(
@@ -190,7 +190,7 @@ mod tests {
             let mut control = build::<XTcp>(&[("gain", Value::Number(gain))]);
             let mut w = window(10.0, f64::INFINITY);
             control.on_established(&mut w, at_ms(0), Some(Span::from_millis(100)));
-            told(&mut control, &mut w, 100);
+            report_rate(&mut control, &mut w, 100);
             assert_eq!(w.cwnd, cwnd);
         }
     }

@@ -30,7 +30,7 @@ impl MultipathConfig {
             receive_window: ReceiveWindow::Shared,
             send_buffer: None, // The connection owns the send buffer.
             multipath: true,
-            packet_memory: (self.tcp.packet_memory).beside_less(MptcpOption::MAPPING_LEN),
+            packet_memory: (self.tcp.packet_memory).with_option(MptcpOption::MAPPING_LEN),
             is_linux_subflow: matches!(self.path_scheduler, PathSchedulerKind::Linux(_)),
             ..self.tcp.clone()
         }

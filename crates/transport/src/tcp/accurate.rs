@@ -211,7 +211,7 @@ impl Accurate {
             _ if segment.len > 0 => {}
             // The SYN-ACK was sent without ECN. If the peer reports another field, the path changed
             // it.
-            told if self.rules.validates && told != 2 => self.is_bleached = true,
+            reported if self.rules.validates && reported != 2 => self.is_bleached = true,
             6 => self.delivered.ce += 1,
             _ => {}
         }
@@ -289,8 +289,8 @@ impl Accurate {
                 ((self.average << AVERAGE_BITS) - self.average + now) >> AVERAGE_BITS
             };
         }
-        let told = ace(segment).wrapping_sub(FIRST_ACE);
-        let least = told.wrapping_sub(self.delivered.ce) & 7;
+        let reported = ace(segment).wrapping_sub(FIRST_ACE);
+        let least = reported.wrapping_sub(self.delivered.ce) & 7;
         if packets <= MOST_MARKS {
             return least;
         }

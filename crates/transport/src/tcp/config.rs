@@ -157,7 +157,7 @@ pub struct PacketMemory {
 impl PacketMemory {
     /// Returns the overhead of packets that carry `option` more bytes of options. The payload
     /// shrinks by the same amount, so the memory of the packet stays the same.
-    pub(crate) fn beside_less(self, option: u32) -> PacketMemory {
+    pub(crate) fn with_option(self, option: u32) -> PacketMemory {
         let option = u64::from(option);
         let joined = match self.joined {
             0 => 0,

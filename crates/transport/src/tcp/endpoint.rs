@@ -21,7 +21,7 @@ use super::accurate::Accurate;
 use super::config::TcpConfig;
 use super::outbox::{AppEvent, Outbox};
 use super::receiver::Receiver;
-use super::sender::{Sender, SenderStatistics, Step, TimerOutcome};
+use super::sender::{Sender, SenderContext, SenderStatistics, TimerOutcome};
 use crate::congestion::{Congestion, RecoveryState, Window};
 use fadeout_core::{
     Bytes, Ecn, Flags, FlowEnd, FlowId, LinkInfo, Probe, Rate, Segment, Span, Time,
@@ -154,7 +154,7 @@ impl TcpEndpoint {
             AppCommand::Abort => self.reset(out),
         }
         if self.may_send() {
-            self.sender.transmit(&mut Step { now, out, probe });
+            self.sender.transmit(&mut SenderContext { now, out, probe });
         }
         self.stamp(now, out, from);
     }
@@ -200,7 +200,7 @@ impl TcpEndpoint {
             self.on_syn_timeout(now, out, probe);
         }
         if self.life.state() != ConnectionState::Closed {
-            let outcome = self.sender.on_wake(&mut Step { now, out, probe });
+            let outcome = self.sender.on_wake(&mut SenderContext { now, out, probe });
             if outcome == TimerOutcome::GiveUp {
                 self.abort(out);
             } else if self.receiver.on_wake(now, self.sender.rtt().rto())
@@ -221,9 +221,9 @@ impl TcpEndpoint {
         probe: &mut impl Probe,
     ) {
         let from = out.segments.len();
-        self.sender.tell_congestion_control(now, info);
+        self.sender.notify_congestion_control(now, info);
         if self.may_send() {
-            let mut cx = Step { now, out, probe };
+            let mut cx = SenderContext { now, out, probe };
             self.sender.on_link_info(&mut cx, info);
             self.sender.transmit(&mut cx);
         }
@@ -288,7 +288,7 @@ impl TcpEndpoint {
     pub(crate) fn push(&mut self, now: Time, out: &mut Outbox, probe: &mut impl Probe) {
         let from = out.segments.len();
         if self.may_send() {
-            self.sender.transmit(&mut Step { now, out, probe });
+            self.sender.transmit(&mut SenderContext { now, out, probe });
         }
         self.stamp(now, out, from);
     }
@@ -352,7 +352,7 @@ impl TcpEndpoint {
         if reset == Reset::Nothing {
             return;
         }
-        if reset == Reset::Told {
+        if reset == Reset::Sent {
             out.push(Segment {
                 seq: self.sender.snd_nxt(),
                 flags: Flags::RST | Flags::ACK,
@@ -424,7 +424,8 @@ impl TcpEndpoint {
         if self.opening.wake_at() != Time::NEVER && segment.ack >= 1 {
             self.establish(now, segment, out, probe);
         }
-        self.sender.on_ack(&mut Step { now, out, probe }, segment);
+        self.sender
+            .on_ack(&mut SenderContext { now, out, probe }, segment);
         let rtt = self.sender.rtt();
         let times = (rtt.rto(), rtt.srtt());
         let may_reply = self.life.state() == ConnectionState::Established && !was_early;
@@ -442,12 +443,12 @@ impl TcpEndpoint {
     fn follow_close(&mut self, fin: bool, out: &mut Outbox) {
         let is_open = self.life.state() == ConnectionState::Established;
         if !is_open || self.receiver.has_received_fin() {
-            self.close_further(fin, out);
+            self.process_fins(fin, out);
         }
     }
 
-    fn close_further(&mut self, fin: bool, out: &mut Outbox) {
-        if fin && self.life.tells_fin() {
+    fn process_fins(&mut self, fin: bool, out: &mut Outbox) {
+        if fin && self.life.reports_fin() {
             out.events.push(AppEvent::PeerClosed);
         }
         let own_is_acked = self.sender.has_sent_fin() && self.sender.is_drained();

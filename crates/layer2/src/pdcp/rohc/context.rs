@@ -22,7 +22,7 @@ pub(super) struct Reference {
 
 /// Compressed header in flight.
 #[derive(Clone, Copy, Default, Debug)]
-pub(super) struct Sent {
+pub(super) struct SentHeader {
     form: Form,
     cid: u16,
     /// Number of the context, because contexts may have the same CID one after the other.
@@ -37,11 +37,11 @@ pub(super) struct Sent {
 enum Form {
     #[default]
     Initialisation,
-    Tcp(tcp::Compressed),
-    Udp(udp::Compressed),
+    Tcp(tcp::CompressedTcp),
+    Udp(udp::CompressedUdp),
 }
 
-impl Sent {
+impl SentHeader {
     pub(super) fn is_ir(&self) -> bool {
         matches!(self.form, Form::Initialisation)
     }
@@ -127,7 +127,7 @@ impl Compressor {
         cid
     }
 
-    pub(super) fn compress(&mut self, now: Time, packet: &Packet) -> Sent {
+    pub(super) fn compress(&mut self, now: Time, packet: &Packet) -> SentHeader {
         let cid = self.context((packet.flow, packet.to, packet.protocol));
         let cid_bytes = match (self.most > usize::from(SMALL_CIDS) + 1, cid) {
             (false, 0) => 0,
@@ -163,11 +163,11 @@ impl Compressor {
         };
         let (form, bytes) = match (is_sure && !is_old, is_tcp) {
             (true, true) => {
-                let (compressed, bytes) = tcp::Compressed::choose(&new, references);
+                let (compressed, bytes) = tcp::CompressedTcp::choose(&new, references);
                 (Form::Tcp(compressed), bytes)
             }
             (true, false) => {
-                let (compressed, bytes) = udp::Compressed::choose(&new, references);
+                let (compressed, bytes) = udp::CompressedUdp::choose(&new, references);
                 (Form::Udp(compressed), bytes)
             }
             (false, true) => (Form::Initialisation, tcp::initialisation_bytes(&new)),
@@ -183,7 +183,7 @@ impl Compressor {
             references.push(new);
             context.oldest = 0;
         }
-        Sent {
+        SentHeader {
             form,
             cid: cid as u16,
             incarnation: context.incarnation,
@@ -207,7 +207,7 @@ impl Decompressor {
 
     /// Decompresses a header. Returns false if that fails, which the CRC detects. The context then
     /// stays unchanged.
-    pub(super) fn decompress(&mut self, sent: &Sent) -> bool {
+    pub(super) fn decompress(&mut self, sent: &SentHeader) -> bool {
         let cid = usize::from(sent.cid);
         if self.contexts.len() <= cid {
             self.contexts.resize(cid + 1, None);

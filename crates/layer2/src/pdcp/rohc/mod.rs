@@ -21,7 +21,7 @@ mod tcp;
 mod tests;
 mod udp;
 
-use context::{Compressor, Decompressor, Sent};
+use context::{Compressor, Decompressor, SentHeader};
 use fadeout_core::{Packet, Ring, Span, Time};
 
 /// Parameters of header compression (headerCompression of PDCP-Config) and of the compressor.
@@ -68,7 +68,7 @@ pub struct Rohc {
 
 #[derive(Clone, Copy, Default, Debug)]
 struct UnderWay {
-    sent: Sent,
+    sent: SentHeader,
     /// True if the decompressor has recovered the header. The packet may still be on the bearer.
     is_whole: bool,
 }
@@ -113,7 +113,7 @@ impl Rohc {
         size
     }
 
-    fn encode(&mut self, now: Time, packet: &Packet) -> (Sent, u32) {
+    fn encode(&mut self, now: Time, packet: &Packet) -> (SentHeader, u32) {
         let sent = self.compressor.compress(now, packet);
         let header = packet.wire_len().saturating_sub(packet.segment.len);
         let bytes = u32::from(sent.bytes);

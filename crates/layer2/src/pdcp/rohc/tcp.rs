@@ -42,7 +42,7 @@ const INITIALISATION: u32 = 3 + (10 + 4) + (3 + 8 + 4);
 
 /// Encoding of a header.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(super) struct Compressed {
+pub(super) struct CompressedTcp {
     format: Format,
     options: Content,
     /// Bytes of the sequence number and of the acknowledgment number in co_common.
@@ -57,28 +57,28 @@ pub(super) fn initialisation_bytes(new: &Reference) -> u32 {
     INITIALISATION + acknowledgment + full_list_bytes(&new.header, &new.structure)
 }
 
-impl Compressed {
+impl CompressedTcp {
     /// Returns the shortest header that a decompressor with any of `references` can decompress, and
     /// its bytes without a CID.
     ///
     /// Standard: RFC 6846 §5.2.
-    pub(super) fn choose(new: &Reference, references: &[Reference]) -> (Compressed, u32) {
+    pub(super) fn choose(new: &Reference, references: &[Reference]) -> (CompressedTcp, u32) {
         let header = &new.header;
         let known = references.iter().map(|it| (&it.structure, &it.known));
         let options = Content::choose(header, &new.structure, &known);
-        let beside = options.list_bytes(header, &new.structure)
+        let other_bytes = options.list_bytes(header, &new.structure)
             + options.irregular_bytes(header, &new.structure)
             + u32::from(new.uses_ecn)
             // The checksum of TCP has two bytes.
             + 2;
-        let mut compressed = Compressed {
+        let mut compressed = CompressedTcp {
             options,
-            ..Compressed::default()
+            ..CompressedTcp::default()
         };
         for (format, bytes) in FORMATS {
             compressed.format = format;
             if references.iter().all(|it| compressed.carries(new, it)) {
-                return (compressed, bytes + beside);
+                return (compressed, bytes + other_bytes);
             }
         }
         compressed.format = Format::Common;
@@ -93,7 +93,7 @@ impl Compressed {
         let fields = u32::from(compressed.numbers[0] + compressed.numbers[1])
             + 2 * u32::from(compressed.has_window)
             + u32::from(compressed.has_ttl);
-        (compressed, COMMON + fields + beside)
+        (compressed, COMMON + fields + other_bytes)
     }
 
     /// Returns true if a decompressor with this reference can decompress the header.

@@ -14,17 +14,17 @@ pub(super) const INITIALISATION_BYTES: u32 = 3 + (10 + 4) + (3 + 5);
 
 /// Encoding of a header: pt_0_crc3, or co_common with one of these fields.
 #[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub(super) struct Compressed {
+pub(super) struct CompressedUdp {
     has_tos: bool,
     has_ttl: bool,
 }
 
-impl Compressed {
+impl CompressedUdp {
     /// Returns the shortest header that a decompressor with any of `references` can decompress, and
     /// its bytes without a CID.
-    pub(super) fn choose(new: &Reference, references: &[Reference]) -> (Compressed, u32) {
+    pub(super) fn choose(new: &Reference, references: &[Reference]) -> (CompressedUdp, u32) {
         let all = |is_so: &dyn Fn(&Header) -> bool| references.iter().all(|it| is_so(&it.header));
-        let compressed = Compressed {
+        let compressed = CompressedUdp {
             has_tos: !all(&|it| it.ecn == new.header.ecn),
             has_ttl: !all(&|it| it.hop == new.header.hop),
         };

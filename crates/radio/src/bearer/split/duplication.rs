@@ -115,10 +115,10 @@ impl SplitBearer<'_> {
         };
         for (queued, leg) in copy_legs.iter() {
             let index = usize::from(leg);
-            let is_further = copies.is_anywhere(sdu.serial) && !copies.is_on(sdu.serial, leg);
+            let is_copy = copies.is_anywhere(sdu.serial) && !copies.is_on(sdu.serial, leg);
             // A leg whose buffer has no space for a PDU gets no copy if another leg already has the
             // PDU.
-            let is_full = is_further && queued + u64::from(sdu.size) > split.most;
+            let is_full = is_copy && queued + u64::from(sdu.size) > split.most;
             if is_full || !copies.give(sdu.serial, leg) {
                 continue;
             }
@@ -130,7 +130,7 @@ impl SplitBearer<'_> {
                 copies.on_pushed(sdu.serial, leg);
                 self.legs.get_mut(leg).sender(direction).rlc.push_again(sdu);
             }
-            split.carried[direction.index()][index].copies += u64::from(is_further);
+            split.carried[direction.index()][index].copies += u64::from(is_copy);
         }
     }
 

@@ -147,9 +147,9 @@ mod tests {
             ("tdd-uplink-slots", "1"),
             ("tdd-uplink-symbols", "2"),
         ];
-        let by_letters = [("duplex", Value::Choice("DDDSU".into()))];
-        let by_letters = cell_with("nr", &carrier(3.5e9, 100e6), &by_letters).expect("a cell");
-        assert_eq!(of(&counts), Ok(by_letters.duplex));
+        let by_pattern = [("duplex", Value::Choice("DDDSU".into()))];
+        let by_pattern = cell_with("nr", &carrier(3.5e9, 100e6), &by_pattern).expect("a cell");
+        assert_eq!(of(&counts), Ok(by_pattern.duplex));
         let error = of(&counts[..3]).expect_err("no uplink");
         assert!(error.contains("no uplink"), "{error}");
         let second = [

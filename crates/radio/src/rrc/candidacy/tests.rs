@@ -336,14 +336,14 @@ fn candidates_of_other_base_stations_hear_once_of_the_copies_that_come() {
         [send(1, [11, 10], 300)],
         "cell 2 has answered at once"
     );
-    let told = stations.arrive(12, 1);
-    assert_eq!(told, [send(2, [10, 11], 100), Act::SendCandidates]);
+    let acts = stations.arrive(12, 1);
+    assert_eq!(acts, [send(2, [10, 11], 100), Act::SendCandidates]);
     // Candidate 3 replaces candidate 1. Only candidate 3 receives the notice that copies will
     // follow.
     let asked = stations.want(100, &[2, 3]);
     assert_eq!(asked.len(), 2, "a cancel and a request: {asked:?}");
     let _ = stations.arrive(101, 4);
     let _ = stations.until(111);
-    let told = stations.arrive(112, 5);
-    assert_eq!(told, [send(6, [10, 13], 100), Act::SendCandidates]);
+    let acts = stations.arrive(112, 5);
+    assert_eq!(acts, [send(6, [10, 13], 100), Act::SendCandidates]);
 }

@@ -338,11 +338,11 @@ fn copies_may_begin_after_the_command_and_over_links() {
     assert_eq!(rig.arrive(155, 2), [Act::StartBicast(TARGET)]);
     assert_eq!(rig.network.wake_at(), at_ms(5120), "TX2RELOCoverall");
     // The UE does not leave, so the source tells the core to end bicast.
-    let told = [
+    let acts = [
         Act::DepartureExpired,
         send(3, [station(10), NetworkNode::Core], 100),
     ];
-    assert_eq!(rig.due(5120), told);
+    assert_eq!(rig.due(5120), acts);
     // If the message to the core were lost, the core would end bicast at 5,155 ms by its own timer.
     assert_eq!(rig.network.wake_at(), at_ms(5155));
     let mut acts = rig.arrive(5125, 3);

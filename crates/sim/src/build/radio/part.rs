@@ -2,7 +2,7 @@
 
 use super::{establish, generation, named_error, surroundings_of};
 use crate::build::{BuildError, channel_file};
-use crate::radio::{Numbers, Radio};
+use crate::radio::{Radio, RadioNumbers};
 use fadeout_core::{CellId, UeId};
 use fadeout_radio::access::{RadioAccess, RadioError, RecordedPath, Serving};
 use fadeout_radio::rlc::Generation;
@@ -16,7 +16,7 @@ pub(in crate::build) fn part(
     ues: &[UeId],
     serving: &[Option<CellId>],
 ) -> Result<Radio, BuildError> {
-    let mut numbers = Numbers::new(scenario.ues.len(), scenario.bearers().count());
+    let mut numbers = RadioNumbers::new(scenario.ues.len(), scenario.bearers().count());
     ues.iter().for_each(|&ue| numbers.add_ue(ue));
     let (mut config, places) = surroundings_of(scenario, ues)?;
     for (&id, ue) in ues.iter().zip(&mut config.ues) {

@@ -12,5 +12,5 @@ mod windowed_max;
 
 use max_filter::MaxFilter;
 use probe_rtt::ProbeRttTimer;
-use round::Round;
+use round::RoundCounter;
 use windowed_max::WindowedMax;

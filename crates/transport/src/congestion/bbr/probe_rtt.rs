@@ -1,7 +1,7 @@
 //! Duration of PROBE_RTT.
 
 use super::super::AckSample;
-use super::round::Round;
+use super::round::RoundCounter;
 use fadeout_core::{Span, Time};
 
 /// Timer of PROBE_RTT. The timer starts once few segments are in flight, and runs for a fixed time
@@ -24,7 +24,7 @@ impl ProbeRttTimer {
     pub(super) fn on_ack(
         &mut self,
         ack: &AckSample,
-        round: &mut Round,
+        round: &mut RoundCounter,
         window: f64,
         duration: Span,
     ) -> bool {

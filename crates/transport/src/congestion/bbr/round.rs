@@ -5,7 +5,7 @@ use super::super::AckSample;
 /// Counter of rounds. A round ends when a segment that was sent after the round's start is
 /// acknowledged (draft-ietf-ccwg-bbr section 5.5.1).
 #[derive(Debug, Clone, Copy, Default)]
-pub(in super::super) struct Round {
+pub(in super::super) struct RoundCounter {
     /// Number of rounds that have begun.
     pub(in super::super) count: u64,
     /// True if the present ACK starts a round.
@@ -13,7 +13,7 @@ pub(in super::super) struct Round {
     next_delivered: u64,
 }
 
-impl Round {
+impl RoundCounter {
     /// Updates the round with the delivery-rate sample of the ACK.
     pub(in super::super) fn on_ack(&mut self, ack: &AckSample) {
         self.is_start = ack

@@ -15,7 +15,7 @@ const GROWS_FROM: u32 = 128;
 /// Round-trip times at the end of a round of the receive buffer (Linux
 /// `mptcp_rcv_space_adjust`).
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Round {
+pub(super) struct BufferRound {
     /// Round-trip time of the slowest subflow. `None` if none is known.
     pub(super) slowest: Option<Span>,
     /// True if every subflow has carried data.
@@ -97,7 +97,7 @@ impl Inbound {
         reassembly.begin(1);
         let mut config = config.clone();
         let option = MptcpOption::MAPPING_LEN;
-        let packet_memory = config.packet_memory.beside_less(option);
+        let packet_memory = config.packet_memory.with_option(option);
         config.multipath = false;
         let mss = config.effective_mss();
         let mut most_memory = None;
@@ -328,7 +328,7 @@ impl Inbound {
         &mut self,
         now: Time,
         mss: u32,
-        measure: impl FnOnce() -> Round,
+        measure: impl FnOnce() -> BufferRound,
     ) -> Delivered {
         let arrived = self.reassembly.next() - self.counted_up_to;
         self.packets.put_in_order(self.packed_to);
@@ -361,7 +361,7 @@ impl Inbound {
         &mut self,
         now: Time,
         mss: u32,
-        measure: impl FnOnce() -> Round,
+        measure: impl FnOnce() -> BufferRound,
     ) -> Option<HasRead> {
         let bytes = std::mem::take(&mut self.fresh);
         self.on_read(now, bytes, mss, measure);
@@ -374,7 +374,7 @@ impl Inbound {
 
     /// Records that the application read `bytes`. A round of the buffer lasts a round trip of the
     /// slowest subflow, which is measured at the end of each round.
-    fn on_read(&mut self, now: Time, bytes: u64, mss: u32, measure: impl FnOnce() -> Round) {
+    fn on_read(&mut self, now: Time, bytes: u64, mss: u32, measure: impl FnOnce() -> BufferRound) {
         if bytes == 0 {
             return;
         }
@@ -392,9 +392,9 @@ impl Inbound {
             }
         }
         self.packets.read(bytes);
-        let said = mss + MptcpOption::MAPPING_LEN;
+        let mapped_mss = mss + MptcpOption::MAPPING_LEN;
         let before = self.window.memory();
-        self.window.on_read(now, bytes, bytes, said);
+        self.window.on_read(now, bytes, bytes, mapped_mss);
         if self.window.memory() > before {
             let there = |(index, _): &(usize, _)| present & 1 << index != 0;
             for (_, own) in self.subflows.iter_mut().enumerate().filter(there) {
@@ -415,7 +415,7 @@ impl Inbound {
         &mut self,
         now: Time,
         mss: u32,
-        measure: impl FnOnce() -> Round,
+        measure: impl FnOnce() -> BufferRound,
     ) -> (u64, bool) {
         self.is_reading = true;
         let unread = std::mem::take(&mut self.unread);

@@ -52,7 +52,7 @@ struct Managed {
     /// Index of the next configured change of priority.
     next_change: usize,
     /// True if the last change of priority has not been sent to the peer.
-    tells_priority: bool,
+    owes_priority: bool,
 }
 
 impl Managed {
@@ -98,7 +98,7 @@ impl PathManager {
             announce_at: Time::NEVER,
             owes_echo: false,
             next_change: 0,
-            tells_priority: false,
+            owes_priority: false,
         };
         PathManager {
             paths: paths.into_iter().map(managed).collect(),
@@ -248,9 +248,9 @@ impl PathManager {
             path.config.backup = !path.config.backup;
         }
         // Before the path has joined, the MP_JOIN itself carries the priority.
-        let is_told = path.config.backup != was && path.stage == Stage::Usable;
-        path.tells_priority |= is_told;
-        is_told
+        let is_due = path.config.backup != was && path.stage == Stage::Usable;
+        path.owes_priority |= is_due;
+        is_due
     }
 
     /// Returns true if a path is announced now. The announcement is repeated until the peer's echo.
@@ -299,7 +299,7 @@ impl PathManager {
     /// if it is sent.
     ///
     /// Standard: RFC 8684 §3.4.2.
-    pub(super) fn tell_removal(&mut self, index: usize) -> bool {
+    pub(super) fn schedule_removal(&mut self, index: usize) -> bool {
         if self.is_opener {
             self.to_remove = Some(PathId(index as u8));
         }
@@ -401,7 +401,7 @@ impl PathManager {
             path.has_confirmed = true;
             return Some(handshake);
         }
-        if std::mem::take(&mut path.tells_priority) {
+        if std::mem::take(&mut path.owes_priority) {
             let backup = path.config.backup;
             return Some(MptcpOption::Priority { backup });
         }

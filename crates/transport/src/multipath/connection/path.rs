@@ -200,12 +200,12 @@ pub(super) trait Paths {
 }
 
 /// Read access to the paths of a connection, for the allocator and the send queues.
-pub(super) struct Sight<'a> {
+pub(super) struct PathsView<'a> {
     pub(super) paths: &'a [Path],
     pub(super) manager: &'a PathManager,
 }
 
-impl Paths for Sight<'_> {
+impl Paths for PathsView<'_> {
     fn count(&self) -> usize {
         self.paths.len()
     }

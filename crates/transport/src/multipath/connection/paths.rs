@@ -2,7 +2,7 @@
 
 use super::manager::Join;
 use super::outbound::Expiry;
-use super::path::Sight;
+use super::path::PathsView;
 use super::{MultipathConnection, PathOutbox};
 use crate::tcp::{AppCommand, AppEvent, ConnectionState};
 use fadeout_core::{Flags, MptcpOption, Probe, Segment, Time};
@@ -39,7 +39,7 @@ impl MultipathConnection {
         if self.manager.is_over(now, index) {
             self.lose_path(index);
             self.give_up_if_over(out);
-            if self.manager.tell_removal(index) {
+            if self.manager.schedule_removal(index) {
                 self.acknowledge_on_best(now, out);
             }
         }
@@ -189,17 +189,17 @@ impl MultipathConnection {
             Expiry::Progress => {}
             Expiry::FinOutstanding => self.repeat_data_fin(now, out),
             Expiry::Stalled => {
-                let sight = Sight {
+                let view = PathsView {
                     paths: &self.paths,
                     manager: &self.manager,
                 };
                 if let Some(queues) = &mut self.queues {
-                    if let Some(again) = queues.on_timer(now, &self.outbound, &sight) {
+                    if let Some(again) = queues.on_timer(now, &self.outbound, &view) {
                         let at = queues.fires_at(now, again);
                         self.outbound.set_timer(at);
                     }
                 } else {
-                    self.allocator.on_stalled(self.outbound.una(), &sight);
+                    self.allocator.on_stalled(self.outbound.una(), &view);
                 }
             }
         }

@@ -18,7 +18,7 @@ mod written;
 use super::outbound::Outbound;
 use super::path::Paths;
 use crate::multipath::scheduler::linux::{BURST, Queue, soonest_drained};
-use crate::tcp::sender::buffer::memory_beside;
+use crate::tcp::sender::buffer::memory_overhead;
 use crate::tcp::timer::TimerClock;
 use crate::tcp::{SendBufferConfig, TcpConfig};
 use fadeout_core::{Span, Time};
@@ -272,7 +272,7 @@ impl SendQueues {
         Queue {
             memory: view.snd_nxt - view.snd_una
                 + queue.bytes
-                + pieces * memory_beside(self.of_subflow.head),
+                + pieces * memory_overhead(self.of_subflow.head),
             pace: queue.pace,
         }
     }
@@ -443,7 +443,7 @@ impl SendQueues {
         }
         let piece = paths.view(index).piece;
         let open = path.room_of_last(self.bound, is_again, piece);
-        let head = memory_beside(self.of_subflow.head);
+        let head = memory_overhead(self.of_subflow.head);
         let burst = self.burst(end, path_room, |bytes| {
             bytes + bytes.saturating_sub(open).div_ceil(piece.max(1)) * head
         });

@@ -1,13 +1,13 @@
 //! Processing of received segments for the connection, and the connection's fields in segments to
 //! send.
 
-use super::inbound::Round;
+use super::inbound::BufferRound;
 use super::path::{Mapping, Path};
 use super::{MultipathConnection, PathManager};
 use crate::multipath::{PathId, PathOutbox};
 use crate::tcp::AppEvent;
 use crate::tcp::endpoint::receiver_of;
-use crate::tcp::receiver::shared::{self, OfConnection};
+use crate::tcp::receiver::shared::{self, ConnectionInfo};
 use crate::tcp::sender::subflow;
 use fadeout_core::{Flags, MptcpOption, Segment, Time};
 
@@ -32,26 +32,26 @@ impl MultipathConnection {
                     };
                     let path = &mut self.paths[index];
                     let rcv_nxt = path.view().rcv_nxt;
-                    let mut said = OfConnection {
+                    let mut info = ConnectionInfo {
                         mapping_end: dss.data_seq + u64::from(dss.data_len)
                             - u64::from(dss.data_fin),
-                        ..OfConnection::default()
+                        ..ConnectionInfo::default()
                     };
                     // The end of the mapping decides into which packet the segment is merged.
-                    shared::set_connection_info(receiver_of(&mut path.tcp), said);
+                    shared::set_connection_info(receiver_of(&mut path.tcp), info);
                     if path.mappings.hold(mapping, rcv_nxt) {
                         let held = shared::held_with(receiver_of(&mut path.tcp), segment);
                         let mss = path.advertised_mss();
-                        said.grows = self.inbound.grow(index, segment.len, mss, held);
+                        info.grows = self.inbound.grow(index, segment.len, mss, held);
                         let (start, end) = (mapping.data_seq, mapping.data_end());
-                        said.drains = self.inbound.is_drained_by(start, end);
+                        info.drains = self.inbound.is_drained_by(start, end);
                         let whole = path.tcp.window().mss;
-                        said.is_old = self.inbound.has_all_of(index, end, whole);
+                        info.is_old = self.inbound.has_all_of(index, end, whole);
                         let in_order = shared::in_order_with(receiver_of(&mut path.tcp), segment);
-                        said.is_crowded =
+                        info.is_crowded =
                             (self.inbound).is_crowded_by(index, (start, end), in_order, whole);
                     }
-                    shared::set_connection_info(receiver_of(&mut path.tcp), said);
+                    shared::set_connection_info(receiver_of(&mut path.tcp), info);
                 }
             }
             MptcpOption::RemoveAddress { path } => {
@@ -102,9 +102,9 @@ impl MultipathConnection {
     pub(super) fn resume_reading(&mut self, now: Time, out: &mut PathOutbox) {
         let mss = self.paths[0].tcp.window().mss;
         let measure = || measure(&self.paths, &self.manager);
-        let (bytes, is_told) = self.inbound.resume(now, mss, measure);
+        let (bytes, opens_window) = self.inbound.resume(now, mss, measure);
         out.delivered_bytes += bytes;
-        if is_told {
+        if opens_window {
             self.acknowledge_on_best(now, out);
         }
     }
@@ -123,7 +123,7 @@ impl MultipathConnection {
         let mss = path.tcp.window().mss;
         segment.window = self.inbound.advertise(index, mss);
         if self.inbound.is_tight(mss) {
-            shared::tell_of_tightness(receiver_of(&mut path.tcp));
+            shared::end_quick_acks(receiver_of(&mut path.tcp));
         }
         if segment.flags.has(Flags::RST) && self.is_aborting {
             segment.mptcp = MptcpOption::FastClose;
@@ -186,12 +186,12 @@ pub(super) fn read(
 }
 
 /// Returns the round-trip times of the subflows that carry data.
-fn measure(paths: &[Path], manager: &PathManager) -> Round {
+fn measure(paths: &[Path], manager: &PathManager) -> BufferRound {
     let usable = paths
         .iter()
         .filter(|path| manager.is_usable(path.id.index()));
     let rtts = usable.clone().filter_map(|path| path.view().receiver_rtt);
-    Round {
+    BufferRound {
         slowest: rtts.max(),
         all_carried: usable
             .map(|path| path.statistics.arrived_bytes)

@@ -2,7 +2,7 @@
 //! subflow sent.
 
 use super::allocator::{Decision, Run, Source};
-use super::path::{Mapping, Mappings, Paths, Sight};
+use super::path::{Mapping, Mappings, Paths, PathsView};
 use super::queues::{Filled, SendQueues};
 use super::receive;
 use super::{MultipathConnection, PathOutbox};
@@ -64,7 +64,7 @@ impl MultipathConnection {
         }
         let mut last = None;
         loop {
-            let sight = Sight {
+            let view = PathsView {
                 paths: &self.paths,
                 manager: &self.manager,
             };
@@ -73,7 +73,7 @@ impl MultipathConnection {
             };
             // In Linux a path sends its bound data before another path is chosen
             // (`mptcp_push_release`).
-            match queues.fill(now, &self.outbound, &sight) {
+            match queues.fill(now, &self.outbound, &view) {
                 Filled::Bound(index) => {
                     if let Some(before) = last.replace(index)
                         && before != index
@@ -140,12 +140,12 @@ impl MultipathConnection {
         if self.manager.is_closing() {
             return None;
         }
-        let sight = Sight {
+        let view = PathsView {
             paths: &self.paths,
             manager: &self.manager,
         };
         let Decision { run, penalised } =
-            (self.allocator).next_run(now, &self.outbound, &sight, expecting, refused);
+            (self.allocator).next_run(now, &self.outbound, &view, expecting, refused);
         if let Some(slow) = penalised {
             let slow = &mut self.paths[slow];
             slow.tcp.sender_mut().penalise();
@@ -191,7 +191,7 @@ impl MultipathConnection {
             if begins {
                 subflow::begin(path.tcp.sender_mut(), now);
             }
-            subflow::tell_of_offer(path.tcp.sender_mut(), begins, queues.is_full());
+            subflow::record_offer(path.tcp.sender_mut(), begins, queues.is_full());
             subflow::raise_window(path.tcp.sender_mut(), queues.take_window(index));
         }
         path.tcp.sender_mut().offer(run.bytes, holds_back);
@@ -217,12 +217,12 @@ impl MultipathConnection {
             self.has_grown |= grow_buffer(self, index);
         }
         if self.queues.is_none() {
-            let sight = Sight {
+            let view = PathsView {
                 paths: &self.paths,
                 manager: &self.manager,
             };
             let una = self.outbound.una();
-            self.allocator.follow_timeouts(index, una, &sight);
+            self.allocator.follow_timeouts(index, una, &view);
         }
         for event in scratch.events.drain(..) {
             self.on_subflow_event(now, index, event, out);
@@ -277,13 +277,13 @@ impl MultipathConnection {
     }
 
     fn arm_data_timer(&mut self, now: Time) {
-        let sight = Sight {
+        let view = PathsView {
             paths: &self.paths,
             manager: &self.manager,
         };
         let queues = self.queues.as_ref();
         self.outbound.arm(|| {
-            let longest = sight.longest_rto()?;
+            let longest = view.longest_rto()?;
             let fires_at = |queues: &SendQueues| queues.fires_at(now, queues.timer());
             Some(queues.map_or(now.saturating_add(longest), fires_at))
         });
@@ -350,12 +350,12 @@ fn push_fed(
 /// Grows the send buffer of path `index` after the path's window had free space. Returns true if
 /// the buffer has grown.
 fn grow_buffer(connection: &mut MultipathConnection, index: usize) -> bool {
-    let sight = Sight {
+    let view = PathsView {
         paths: &connection.paths,
         manager: &connection.manager,
     };
     let queues = connection.queues.as_mut();
-    queues.is_some_and(|queues| queues.on_room(index, &sight))
+    queues.is_some_and(|queues| queues.on_room(index, &view))
 }
 
 /// Processes an acknowledgment on path `index`. Written data is bound as far as the buffers allow,
@@ -367,16 +367,16 @@ pub(super) fn bind_and_push(
     out: &mut PathOutbox,
     probe: &mut impl Probe,
 ) {
-    let sight = Sight {
+    let view = PathsView {
         paths: &connection.paths,
         manager: &connection.manager,
     };
     let Some(queues) = &mut connection.queues else {
         return;
     };
-    queues.on_heard(now, index, &sight);
+    queues.on_heard(now, index, &view);
     if !connection.manager.is_closing() {
-        queues.bind(now, &connection.outbound, &sight);
+        queues.bind(now, &connection.outbound, &view);
     }
     push_path(connection, now, index, out, probe);
     // The writer, which waits for free space, runs only after the path has sent.

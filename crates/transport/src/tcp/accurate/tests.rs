@@ -13,7 +13,7 @@ fn agreed(sends_option: bool) -> Accurate {
     accurate
 }
 
-fn told(number: u32) -> Segment {
+fn reporting(number: u32) -> Segment {
     Segment {
         flags: Flags::ACK | flags(number),
         ..Segment::default()
@@ -32,11 +32,11 @@ fn delivery(packets: u32) -> Delivery {
 #[test]
 fn a_wrap_is_assumed_where_one_is_possible_and_large_acks_are_rare() {
     let mut rare = agreed(false);
-    assert_eq!(rare.on_ack(&told(5), &delivery(1)), 0);
-    assert_eq!(rare.on_ack(&told(5), &delivery(9)), 8);
+    assert_eq!(rare.on_ack(&reporting(5), &delivery(1)), 0);
+    assert_eq!(rare.on_ack(&reporting(5), &delivery(9)), 8);
     let mut usual = agreed(false);
-    assert_eq!(usual.on_ack(&told(5), &delivery(10)), 0);
-    assert_eq!(usual.on_ack(&told(4), &delivery(10)), 7);
+    assert_eq!(usual.on_ack(&reporting(5), &delivery(10)), 0);
+    assert_eq!(usual.on_ack(&reporting(4), &delivery(10)), 7);
 }
 
 #[test]
@@ -46,8 +46,8 @@ fn what_acknowledges_nothing_reports_nothing() {
         is_progress: false,
         ..delivery(0)
     };
-    assert_eq!(accurate.on_ack(&told(6), &stale), 0);
-    assert_eq!(accurate.on_ack(&told(6), &delivery(1)), 1);
+    assert_eq!(accurate.on_ack(&reporting(6), &stale), 0);
+    assert_eq!(accurate.on_ack(&reporting(6), &delivery(1)), 1);
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_block_makes_room_for_the_counters_that_changed() {
 fn counted(number: u32, marked_bytes: u32) -> Segment {
     Segment {
         accurate: AccurateEcnOption::new([1, marked_bytes, 1], 3, false),
-        ..told(number)
+        ..reporting(number)
     }
 }
 
@@ -112,7 +112,7 @@ fn process_segment(
 
 /// Returns the ECN field and the flags of an acknowledgment to send.
 fn stamped(accurate: &mut Accurate) -> (Ecn, u32) {
-    let mut ack = told(0);
+    let mut ack = reporting(0);
     let mut field = Ecn::NotEct;
     accurate.stamp(&mut ack, &mut field, false);
     (field, ace(&ack))
@@ -206,7 +206,7 @@ fn the_option_is_sent_to_a_peer_that_sent_it() {
     }
     let mut later = fresh(true);
     later.agree();
-    process_segment(&mut later, S::Established, &told(5), Ecn::NotEct);
+    process_segment(&mut later, S::Established, &reporting(5), Ecn::NotEct);
     assert_eq!(later.room(), 0);
     process_segment(&mut later, S::Established, &counted(5, 0), Ecn::NotEct);
     assert_eq!(later.room(), 12);
@@ -234,7 +234,7 @@ fn the_third_packet_tells_what_the_path_did_to_the_syn_ack() {
         accurate.agree();
         let third = Segment {
             len,
-            ..told(number)
+            ..reporting(number)
         };
         process_segment(&mut accurate, S::SynReceived, &third, Ecn::NotEct);
         let case = (number, len, validates);
@@ -246,7 +246,10 @@ fn the_third_packet_tells_what_the_path_did_to_the_syn_ack() {
 #[test]
 fn packets_are_counted_by_their_mark_and_bytes_by_their_field() {
     let mut accurate = agreed(true);
-    let data = |len| Segment { len, ..told(5) };
+    let data = |len| Segment {
+        len,
+        ..reporting(5)
+    };
     for (field, len) in [
         (Ecn::NotEct, 10),
         (Ecn::Ect1, 20),
@@ -274,11 +277,14 @@ fn the_option_has_the_counters_that_changed_at_least() {
         (Ecn::NotEct, 1, 0),
     ] {
         let mut accurate = agreed(true);
-        let data = Segment { len, ..told(5) };
+        let data = Segment {
+            len,
+            ..reporting(5)
+        };
         process_segment(&mut accurate, S::Established, &data, field);
         assert_eq!(accurate.least_fields, least, "{field:?}");
         // An ACK without SACK blocks has enough option space for all three counters.
-        let mut ack = told(0);
+        let mut ack = reporting(0);
         accurate.stamp(&mut ack, &mut Ecn::NotEct.clone(), false);
         assert_eq!((ack.accurate.fields(), accurate.least_fields), (3, 0));
     }
@@ -289,7 +295,7 @@ fn a_segment_that_comes_a_third_time_ends_the_option() {
     let data = |seq, len| Segment {
         seq,
         len,
-        ..told(5)
+        ..reporting(5)
     };
     let see = |accurate: &mut Accurate, segment: Segment, next| {
         accurate.notice_repetition(&segment, next);
@@ -320,7 +326,7 @@ fn what_acknowledges_nothing_counts_if_its_timestamp_is_later() {
     let stamped = |number, value| Segment {
         has_timestamps: true,
         ts_value: value,
-        ..told(number)
+        ..reporting(number)
     };
     assert_eq!(accurate.on_ack(&stamped(6, 100), &stale), 1);
     assert_eq!(accurate.on_ack(&stamped(7, 100), &stale), 1, "as old");
@@ -342,18 +348,18 @@ fn what_acknowledges_nothing_counts_if_its_timestamp_is_later() {
 fn the_average_of_packets_moves_by_a_sixty_fourth() {
     let mut accurate = agreed(false);
     for (packets, average) in [(1, 64), (9, 72), (0, 72), (72, 142)] {
-        accurate.on_ack(&told(5), &delivery(packets));
+        accurate.on_ack(&reporting(5), &delivery(packets));
         assert_eq!(accurate.average, average);
     }
     // The rule for large ACKs applies if the average exceeds seven packets (448 / 64), and not at
     // or below seven.
     let mut at = agreed(false);
     at.average = 447;
-    assert_eq!(at.on_ack(&told(5), &delivery(8)), 8);
+    assert_eq!(at.on_ack(&reporting(5), &delivery(8)), 8);
     assert_eq!(at.average, 448);
     let mut above = agreed(false);
     above.average = 448;
-    assert_eq!(above.on_ack(&told(5), &delivery(8)), 0);
+    assert_eq!(above.on_ack(&reporting(5), &delivery(8)), 0);
 }
 
 #[test]
@@ -379,8 +385,8 @@ fn bytes_decide_how_often_the_three_bits_wrapped() {
     ] {
         let mut accurate = agreed(true);
         let ack = counted(number, marked_bytes);
-        let told = accurate.on_ack(&ack, &delivery(packets));
-        assert_eq!(told, marks, "{number} {packets} {marked_bytes}");
+        let reported = accurate.on_ack(&ack, &delivery(packets));
+        assert_eq!(reported, marks, "{number} {packets} {marked_bytes}");
         assert_eq!(accurate.delivered().bytes[1], marked_bytes);
     }
 }
@@ -411,14 +417,14 @@ fn a_reset_says_nothing_and_a_connection_that_is_over_no_counts() {
     let mut field = Ecn::NotEct;
     accurate.stamp(&mut reset, &mut field, false);
     assert_eq!((field, ace(&reset)), (Ecn::NotEct, 7));
-    let mut last = told(7);
+    let mut last = reporting(7);
     accurate.stamp(&mut last, &mut field, true);
     assert_eq!((field, ace(&last)), (Ecn::Ect0, 0));
     assert!(!last.accurate.is_present());
     let mut off = fresh(true);
     assert_eq!(stamped(&mut off), (Ecn::NotEct, 0));
     let mut marked = Ecn::Ect1;
-    accurate.stamp(&mut told(0), &mut marked, false);
+    accurate.stamp(&mut reporting(0), &mut marked, false);
     assert_eq!(marked, Ecn::Ect1);
 }
 
@@ -426,7 +432,7 @@ fn a_reset_says_nothing_and_a_connection_that_is_over_no_counts() {
 fn segments_that_are_no_part_of_the_handshake_do_not_count_in_it() {
     let data = Segment {
         len: 100,
-        ..told(5)
+        ..reporting(5)
     };
     for state in [S::Closed, S::Listen, S::SynSent] {
         let mut accurate = fresh(true);

@@ -4,7 +4,7 @@ use super::opening::{Answer, SynContents};
 use super::{TcpEndpoint, push_ack};
 use crate::congestion::EcnFeedback;
 use crate::tcp::outbox::{AppEvent, Outbox};
-use crate::tcp::sender::Step;
+use crate::tcp::sender::SenderContext;
 use fadeout_core::{Ecn, Flags, Probe, RetransmitCause, RetransmitRow, Segment, Span, Time};
 
 impl TcpEndpoint {
@@ -62,7 +62,7 @@ impl TcpEndpoint {
         }
         self.send_syn(now, out);
         if is_early {
-            self.sender.transmit(&mut Step { now, out, probe });
+            self.sender.transmit(&mut SenderContext { now, out, probe });
         }
     }
 
@@ -136,7 +136,7 @@ impl TcpEndpoint {
         self.opening.end();
         self.life.establish(self.sender.is_finishing());
         out.events.push(AppEvent::Established);
-        let mut cx = Step { now, out, probe };
+        let mut cx = SenderContext { now, out, probe };
         self.sender.report(&mut cx, "established");
         if self.opening.is_crossed() {
             let end = self.opening.most_acknowledged(self.sender.snd_nxt());
@@ -156,7 +156,7 @@ impl TcpEndpoint {
     ) {
         let from = out.segments.len();
         self.establish(now, segment, out, probe);
-        self.sender.transmit(&mut Step { now, out, probe });
+        self.sender.transmit(&mut SenderContext { now, out, probe });
         // The peer's SYN had arrived before. So the ACK reports the repeated SYN as a duplicate
         // (RFC 2883).
         let repeated = Segment {
@@ -187,19 +187,19 @@ impl TcpEndpoint {
     ) {
         if !self.opening.is_early() {
             push_ack(&self.sender, out);
-            self.sender.transmit(&mut Step { now, out, probe });
+            self.sender.transmit(&mut SenderContext { now, out, probe });
             return;
         }
         let (end, is_complete) = self.opening.on_early_answer(segment.ack);
         let from = out.segments.len();
         let sent_at = self.opening.first_sent_at();
-        let mut cx = Step { now, out, probe };
+        let mut cx = SenderContext { now, out, probe };
         self.sender
             .on_early_answer(&mut cx, (segment.ack, end), sent_at);
         if is_complete {
             self.take_early(now, segment, out);
         }
-        self.sender.transmit(&mut Step { now, out, probe });
+        self.sender.transmit(&mut SenderContext { now, out, probe });
         if out.segments.len() == from {
             push_ack(&self.sender, out);
         } else if is_complete {

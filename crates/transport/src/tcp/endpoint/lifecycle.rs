@@ -43,7 +43,7 @@ pub(super) enum Reset {
     /// closed it too.
     Over,
     /// The connection ends, and the peer receives a reset.
-    Told,
+    Sent,
 }
 
 /// State machine of a connection.
@@ -139,7 +139,7 @@ impl Lifecycle {
             S::Closed => Reset::Nothing,
             S::Listen | S::SynSent | S::Closing | S::LastAck | S::TimeWait => Reset::Over,
             S::SynReceived | S::Established | S::FinWait1 | S::FinWait2 | S::CloseWait => {
-                Reset::Told
+                Reset::Sent
             }
         }
     }
@@ -150,7 +150,7 @@ impl Lifecycle {
     }
 
     /// Returns true if the application must be notified of the FIN that is now in order.
-    pub(super) fn tells_fin(&self) -> bool {
+    pub(super) fn reports_fin(&self) -> bool {
         matches!(self.state, S::Established | S::FinWait1 | S::FinWait2)
     }
 
@@ -264,7 +264,7 @@ mod tests {
             let expected = match state {
                 S::Closed => Reset::Nothing,
                 S::SynReceived | S::Established | S::FinWait1 | S::FinWait2 | S::CloseWait => {
-                    Reset::Told
+                    Reset::Sent
                 }
                 _ => Reset::Over,
             };
@@ -293,8 +293,8 @@ mod tests {
             (S::Closed, true, true, S::Closed, false),
         ] {
             let mut life = Lifecycle { state };
-            let tells = matches!(state, S::Established | S::FinWait1 | S::FinWait2);
-            assert_eq!(life.tells_fin(), tells, "{state:?}");
+            let reports = matches!(state, S::Established | S::FinWait1 | S::FinWait2);
+            assert_eq!(life.reports_fin(), reports, "{state:?}");
             assert_eq!(life.follow_fins(own, peers), is_over, "{state:?}");
             assert_eq!(life.state(), then, "{state:?}");
         }

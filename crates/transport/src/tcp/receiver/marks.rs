@@ -15,7 +15,7 @@ const FIRST_ACE: u32 = 5;
 
 /// Received marks and the state of their report.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Marks {
+pub(super) struct ReceivedMarks {
     feedback: EcnFeedback,
     /// True if ACKs carry an echo. Classic feedback echoes until the sender sets CWR. DCTCP echoes
     /// the mark of the newest segment.
@@ -23,10 +23,10 @@ pub(super) struct Marks {
     /// Number of marked packets received, for accurate feedback.
     marked: u32,
     /// Number of marked packets that ACKs have reported.
-    told: u32,
+    reported: u32,
 }
 
-impl Marks {
+impl ReceivedMarks {
     pub(super) fn on_established(&mut self, feedback: EcnFeedback) {
         self.feedback = feedback;
     }
@@ -58,7 +58,7 @@ impl Marks {
 
     /// Returns true if an ACK must be sent now to report marks.
     pub(super) fn is_ack_due(&self) -> bool {
-        self.marked - self.told >= MARKS_PER_ACK
+        self.marked - self.reported >= MARKS_PER_ACK
     }
 
     /// Writes the report of marks into a segment that is sent now.
@@ -72,7 +72,7 @@ impl Marks {
             }
             EcnFeedback::Accurate => {
                 segment.ce_packets = self.marked;
-                self.told = self.marked;
+                self.reported = self.marked;
                 let ace = FIRST_ACE.wrapping_add(self.marked);
                 for (bit, flag) in [(0, Flags::ECE), (1, Flags::CWR), (2, Flags::AE)] {
                     if ace >> bit & 1 == 1 {
@@ -88,8 +88,8 @@ impl Marks {
 mod tests {
     use super::*;
 
-    fn receiver(feedback: EcnFeedback) -> Marks {
-        let mut marks = Marks::default();
+    fn receiver(feedback: EcnFeedback) -> ReceivedMarks {
+        let mut marks = ReceivedMarks::default();
         marks.on_established(feedback);
         marks
     }
@@ -101,7 +101,7 @@ mod tests {
         }
     }
 
-    fn stamped(marks: &mut Marks) -> Segment {
+    fn stamped(marks: &mut ReceivedMarks) -> Segment {
         let mut ack = Segment::default();
         marks.stamp(&mut ack);
         ack

@@ -18,7 +18,7 @@ use acknowledgment::{AckPolicy, Unacknowledged, Urgency};
 use fadeout_core::{Ecn, Flags, LinkInfo, MptcpOption, Segment, Span, Time};
 use packets::{Held, Kind, Packets};
 use reassembly::{Arrival, Reassembly};
-use shared::OfConnection;
+use shared::ConnectionInfo;
 use timestamps::Timestamps;
 use window::AdvertisedWindow;
 
@@ -48,7 +48,7 @@ pub(crate) struct Receiver {
     has_sack: bool,
     /// Number of option bytes in each ACK that Multipath TCP uses.
     multipath_len: u32,
-    marks: marks::Marks,
+    marks: marks::ReceivedMarks,
     timestamps: Timestamps,
     /// RCV.NXT when the last ACK was sent.
     acked_up_to: u64,
@@ -71,7 +71,7 @@ pub(crate) struct Receiver {
     freeze: freeze::Freeze,
     /// Facts about the current segment from the multipath connection that owns the window. `None`
     /// without such a connection.
-    of_connection: Option<OfConnection>,
+    of_connection: Option<ConnectionInfo>,
 }
 
 /// Options that the peer's SYN allows.
@@ -111,7 +111,7 @@ impl Receiver {
             } else {
                 0
             },
-            marks: marks::Marks::default(),
+            marks: marks::ReceivedMarks::default(),
             timestamps: Timestamps::new(config.timestamps),
             acked_up_to: 0,
             fin_at: None,
@@ -123,7 +123,7 @@ impl Receiver {
             is_answered: false,
             resilience: config.resilience,
             freeze: freeze::Freeze::default(),
-            of_connection: OfConnection::from_config(config),
+            of_connection: ConnectionInfo::from_config(config),
         }
     }
 
@@ -350,7 +350,7 @@ impl Receiver {
         let is_large = segment.len >= GROWS_FROM;
         if is_large && (is_in_order || self.has_sack) {
             let grows = match self.of_connection {
-                Some(said) => said.grows,
+                Some(info) => info.grows,
                 None => {
                     let held = held.unwrap_or_else(|| self.held());
                     self.window.grow(segment.len, self.mss, held)
@@ -368,7 +368,7 @@ impl Receiver {
     /// Returns the properties that decide into which packet a segment is merged.
     fn kind_of(&self, segment: &Segment) -> Kind {
         Kind {
-            mapping_end: self.of_connection.map_or(0, |said| said.mapping_end),
+            mapping_end: self.of_connection.map_or(0, |info| info.mapping_end),
             lacking: self.peer_mss.saturating_sub(segment.len).into(),
         }
     }
@@ -491,8 +491,8 @@ impl Receiver {
         if self.freeze.is_frozen() {
             segment.window = 0;
         }
-        let tells = self.resilience.loss == LossResponse::Casablanca;
-        segment.is_radio_loss = tells && self.is_radio_loss();
+        let reports_losses = self.resilience.loss == LossResponse::Casablanca;
+        segment.is_radio_loss = reports_losses && self.is_radio_loss();
         if self.timestamps.is_on() {
             segment.has_timestamps = true;
             segment.ts_value = self.policy.stamped_at(now).as_millis() as u32;

@@ -47,7 +47,7 @@ struct Packet {
     end: u64,
     fragments: u64,
     /// Memory in addition to the payload, bytes.
-    beside: u64,
+    overhead: u64,
     mapping_end: u64,
 }
 
@@ -63,13 +63,13 @@ impl Packet {
             start,
             end,
             fragments,
-            beside: memory.alone + lacking,
+            overhead: memory.alone + lacking,
             mapping_end: kind.mapping_end,
         }
     }
 
     fn memory(&self) -> u64 {
-        self.end - self.start + self.beside
+        self.end - self.start + self.overhead
     }
 
     /// Merges `next` into this packet if `next` begins where this packet ends and the packet has a
@@ -86,7 +86,7 @@ impl Packet {
         let saved = memory.alone - memory.joined;
         self.end = next.end;
         self.fragments = fragments;
-        self.beside += next.beside - saved;
+        self.overhead += next.overhead - saved;
         Some(saved)
     }
 }

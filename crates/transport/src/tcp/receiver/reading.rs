@@ -71,7 +71,7 @@ impl Receiver {
     pub(super) fn is_answered_read(&self, bytes: u64) -> bool {
         let is_drained = self.packets.unread() == 0
             && self.reassembly.buffered() == 0
-            && self.of_connection.is_none_or(|said| said.drains);
+            && self.of_connection.is_none_or(|info| info.drains);
         self.policy.rule() == AckRule::Linux
             && self.policy.is_pending()
             && !self.brings_nothing()

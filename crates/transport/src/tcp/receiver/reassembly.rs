@@ -113,7 +113,7 @@ impl Reassembly {
             return Arrival::InOrder;
         }
         let before = self.next;
-        let arrival = self.insert_beside_others(start, end);
+        let arrival = self.insert_range(start, end);
         debug_assert!(self.next >= before, "RCV.NXT went back");
         self.assert_invariants();
         arrival
@@ -161,7 +161,7 @@ impl Reassembly {
         );
     }
 
-    fn insert_beside_others(&mut self, start: u64, end: u64) -> Arrival {
+    fn insert_range(&mut self, start: u64, end: u64) -> Arrival {
         if end <= self.next {
             self.duplicate = Some(SackBlock { start, end });
             return Arrival::Duplicate;

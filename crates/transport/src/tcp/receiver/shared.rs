@@ -8,7 +8,7 @@ use fadeout_core::Segment;
 
 /// Information about the next segment from its multipath connection.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct OfConnection {
+pub(crate) struct ConnectionInfo {
     /// Data sequence number at which the segment's mapping ends.
     pub(crate) mapping_end: u64,
     /// True if the segment lets the window grow. Quick ACKs then continue (Linux
@@ -26,25 +26,25 @@ pub(crate) struct OfConnection {
     pub(crate) drains: bool,
 }
 
-impl OfConnection {
+impl ConnectionInfo {
     /// Returns default information if the multipath connection owns the window under `config`.
     /// `None` for a plain TCP receiver.
-    pub(super) fn from_config(config: &TcpConfig) -> Option<OfConnection> {
-        (config.receive_window == ReceiveWindow::Shared).then(OfConnection::default)
+    pub(super) fn from_config(config: &TcpConfig) -> Option<ConnectionInfo> {
+        (config.receive_window == ReceiveWindow::Shared).then(ConnectionInfo::default)
     }
 }
 
 impl Receiver {
     /// Returns true if the current segment has no new data for the connection.
     pub(super) fn brings_nothing(&self) -> bool {
-        self.of_connection.is_some_and(|said| said.is_old)
+        self.of_connection.is_some_and(|info| info.is_old)
     }
 }
 
 /// Returns true if the connection delays an acknowledgment of more than a segment.
 pub(super) fn is_held_up(receiver: &Receiver) -> bool {
-    let said = receiver.of_connection;
-    said.is_some_and(|said| said.is_old || said.is_crowded)
+    let info = receiver.of_connection;
+    info.is_some_and(|info| info.is_old || info.is_crowded)
 }
 
 /// Returns the memory that `receiver` uses when `segment` arrives. Counts the data behind a gap.
@@ -69,8 +69,8 @@ pub(crate) fn in_order_with(receiver: &Receiver, segment: &Segment) -> u64 {
 }
 
 /// Passes the connection's information about the next segment to `receiver`.
-pub(crate) fn set_connection_info(receiver: &mut Receiver, said: OfConnection) {
-    receiver.of_connection = Some(said);
+pub(crate) fn set_connection_info(receiver: &mut Receiver, info: ConnectionInfo) {
+    receiver.of_connection = Some(info);
 }
 
 /// Returns true if a read that emptied the buffer causes the next ACK of `receiver`. Resets this
@@ -80,7 +80,7 @@ pub(crate) fn take_has_read_first(receiver: &mut Receiver) -> bool {
 }
 
 /// Ends quick ACKs because less than half of the connection's buffer is free.
-pub(crate) fn tell_of_tightness(receiver: &mut Receiver) {
+pub(crate) fn end_quick_acks(receiver: &mut Receiver) {
     receiver.policy.forgo_quick_acks();
 }
 

@@ -27,10 +27,10 @@ const FIRST_SHARE: u64 = WHOLE / 2;
 const FIRST_ROUND_SEGMENTS: u64 = 10;
 
 /// Returns the payload's share of the memory, in 256ths, for packets of `len` bytes with an
-/// overhead of `beside` bytes each (Linux `scaling_ratio`).
-pub(crate) fn share_of(len: u32, beside: u64) -> u64 {
+/// overhead of `overhead` bytes each (Linux `scaling_ratio`).
+pub(crate) fn share_of(len: u32, overhead: u64) -> u64 {
     let len = u64::from(len);
-    (len * WHOLE / (len + beside)).max(1)
+    (len * WHOLE / (len + overhead)).max(1)
 }
 
 #[derive(Debug)]
@@ -53,7 +53,7 @@ pub(crate) struct AdvertisedWindow {
     /// Share of payload in the memory, in 256ths.
     share: u64,
     /// Overhead of a packet in memory, bytes.
-    beside: u64,
+    overhead: u64,
     /// Size of the buffer in bytes of payload.
     buffer: u64,
     /// Size of the buffer in payload when the buffer last grew, with the payload share at that time
@@ -102,7 +102,7 @@ impl AdvertisedWindow {
             memory: buffer * WHOLE / FIRST_SHARE,
             most_memory: u64::MAX,
             share: FIRST_SHARE,
-            beside: config.packet_memory.alone,
+            overhead: config.packet_memory.alone,
             buffer,
             clamp: LARGEST_WINDOW,
             threshold: buffer,
@@ -327,9 +327,9 @@ impl AdvertisedWindow {
             "the right edge of the window moved back"
         );
         self.right_edge = next + self.last;
-        let said = self.last.min(LARGEST_UNSCALED << self.scale);
-        self.assert_expressible(said);
-        said
+        let advertised = self.last.min(LARGEST_UNSCALED << self.scale);
+        self.assert_expressible(advertised);
+        advertised
     }
 
     /// Returns the window of a segment that is sent now on a Linux subflow. A window below the
@@ -340,9 +340,9 @@ impl AdvertisedWindow {
         let window = self.preview(held, mss);
         self.right_edge = self.right_edge.max(next + window);
         self.last = self.right_edge - next;
-        let said = self.last.min(LARGEST_UNSCALED << self.scale) >> self.scale << self.scale;
-        self.assert_expressible(said);
-        said
+        let advertised = self.last.min(LARGEST_UNSCALED << self.scale) >> self.scale << self.scale;
+        self.assert_expressible(advertised);
+        advertised
     }
 
     /// Measures the payload share with a segment of `len` bytes, the largest so far.
@@ -350,7 +350,7 @@ impl AdvertisedWindow {
         if !self.counts_memory() {
             return;
         }
-        self.set_share(share_of(len, self.beside));
+        self.set_share(share_of(len, self.overhead));
     }
 
     /// Resets the payload share to its initial value.
@@ -378,7 +378,7 @@ impl AdvertisedWindow {
     /// Grows the offered window after `len` bytes were received. `held` is the content of the
     /// buffer. Returns true if the window grew.
     pub(crate) fn grow(&mut self, len: u32, mss: u32, held: impl Into<Held>) -> bool {
-        let cost = u64::from(len) + self.beside;
+        let cost = u64::from(len) + self.overhead;
         let free = self.free(held.into());
         self.grow_at(free, cost, u64::from(len), (mss, mss))
     }
@@ -410,7 +410,7 @@ impl AdvertisedWindow {
             self.memory = memory;
             self.measure_share(largest);
         }
-        let cost = u64::from(largest) + self.beside;
+        let cost = u64::from(largest) + self.overhead;
         let free = self.free(held).min(clamp);
         let grows = self.grow_at(free, cost, u64::from(len), (mss, largest));
         if self.counts_memory {
@@ -434,7 +434,7 @@ impl AdvertisedWindow {
     /// is unlimited if data is charged by payload.
     pub(crate) fn in_payload(&self, memory: u64, len: u32) -> u64 {
         match self.counts_memory {
-            true => memory * share_of(len, self.beside) / WHOLE,
+            true => memory * share_of(len, self.overhead) / WHOLE,
             false => u64::MAX,
         }
     }
@@ -448,10 +448,10 @@ impl AdvertisedWindow {
     /// memory. Small segments use much memory for little payload, so the limit of growth is lower
     /// for them. The growth is based on the received size, not on the advertised size (Linux
     /// `__tcp_grow_window`).
-    fn growth(&self, cost: u64, len: u64, (said, arriving): (u32, u32)) -> u64 {
+    fn growth(&self, cost: u64, len: u64, (advertised, arriving): (u32, u32)) -> u64 {
         let mut cost = cost * self.share / WHOLE;
         if !self.rounds || cost <= len {
-            return 2 * u64::from(said).max(len);
+            return 2 * u64::from(advertised).max(len);
         }
         let mut bound = self.maximum / 2;
         cost /= 2;

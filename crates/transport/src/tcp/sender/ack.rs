@@ -2,7 +2,7 @@
 
 use super::recovery::Repair;
 use super::sack::SackNews;
-use super::{Sender, Step};
+use super::{Sender, SenderContext};
 use crate::congestion::{AckArrival, AckSample, CongestionControl, RecoveryState};
 use crate::tcp::outbox::AppEvent;
 use crate::tcp::scoreboard::Tags;
@@ -77,9 +77,13 @@ struct Before {
 
 impl Sender {
     /// Processes the acknowledgment in `segment`, and sends the data that the ACK allows.
-    pub(in crate::tcp) fn on_ack<P: Probe>(&mut self, cx: &mut Step<'_, P>, segment: &Segment) {
+    pub(in crate::tcp) fn on_ack<P: Probe>(
+        &mut self,
+        cx: &mut SenderContext<'_, P>,
+        segment: &Segment,
+    ) {
         self.take_loss_notification(segment);
-        if self.is_idle() && self.tells_nothing(segment) {
+        if self.is_idle() && self.changes_nothing(segment) {
             self.snd_wl1 = self.snd_wl1.max(segment.seq);
             self.unanswered_probes = 0;
             self.note_idle();
@@ -112,7 +116,7 @@ impl Sender {
         let is_news = flags.una_advanced || flags.data_sacked;
         let resumes = self.ends_outage(cx, is_news, before.window == 0 && self.snd_wnd > 0);
         if segment.ack >= before.una {
-            self.tell_of_arrival(cx.now, segment, &before, &flags);
+            self.report_arrival(cx.now, segment, &before, &flags);
         }
         if !before.had_outstanding {
             self.answer_with_nothing_outstanding(cx, segment, before.una, flags);
@@ -178,7 +182,7 @@ impl Sender {
 
     /// Reports an ACK to the congestion control before loss detection.
     #[inline]
-    fn tell_of_arrival(&mut self, now: Time, segment: &Segment, before: &Before, flags: &AckFlags) {
+    fn report_arrival(&mut self, now: Time, segment: &Segment, before: &Before, flags: &AckFlags) {
         let is_same = segment.window == before.window && segment.sack.is_empty() && !flags.ece;
         self.congestion.on_ack_arrival(&AckArrival {
             now,
@@ -192,7 +196,7 @@ impl Sender {
     /// Finishes the processing of an ACK that arrived while no data was outstanding.
     fn answer_with_nothing_outstanding<P: Probe>(
         &mut self,
-        cx: &mut Step<'_, P>,
+        cx: &mut SenderContext<'_, P>,
         segment: &Segment,
         prior_una: u64,
         mut flags: AckFlags,
@@ -218,7 +222,7 @@ impl Sender {
     #[inline]
     fn find_repair<P: Probe>(
         &mut self,
-        cx: &mut Step<'_, P>,
+        cx: &mut SenderContext<'_, P>,
         segment: &Segment,
         prior_una: u64,
         acked: u32,
@@ -303,7 +307,7 @@ impl Sender {
     /// Returns true if a segment has data for the receiving half and does not change the sending
     /// half. Nearly all segments that a pure receiver gets are of this kind.
     #[inline]
-    fn tells_nothing(&self, segment: &Segment) -> bool {
+    fn changes_nothing(&self, segment: &Segment) -> bool {
         segment.ack == self.snd_una
             && segment.window == self.snd_wnd
             && segment.sack.is_empty()

@@ -8,7 +8,7 @@
 //! Source: Linux 6.12 `tcp_sendmsg_locked`, `tcp_sndbuf_expand`, `sk_stream_write_space`.
 
 use super::transmit::Push;
-use super::{Sender, Step};
+use super::{Sender, SenderContext};
 use crate::congestion::CongestionControl;
 use crate::tcp::config::SendBufferConfig;
 use fadeout_core::{Probe, Time};
@@ -30,7 +30,7 @@ struct Piece {
 }
 
 /// Returns the memory of an sk_buff in addition to its payload, with `head` bytes for headers.
-pub(crate) fn memory_beside(head: u64) -> u64 {
+pub(crate) fn memory_overhead(head: u64) -> u64 {
     head + DESCRIPTOR + SHARED_PART
 }
 
@@ -85,7 +85,7 @@ impl SendBuffer {
 
     /// Returns the memory of an sk_buff in addition to its payload.
     fn overhead(&self) -> u64 {
-        memory_beside(self.config.head)
+        memory_overhead(self.config.head)
     }
 
     /// Asserts the relations that hold after each event.
@@ -269,7 +269,7 @@ impl Sender {
 
     /// Writes until all data is written or the memory is used up. Full sk_buffs are sent as the
     /// window allows (Linux `tcp_sendmsg_locked`).
-    pub(super) fn write_out<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+    pub(super) fn write_out<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) {
         while self.begin_call() {
             if !self.write_block(cx) {
                 return;
@@ -306,7 +306,7 @@ impl Sender {
     }
 
     /// Writes the remaining data of the current write. Returns false if the writer must wait.
-    fn write_block<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
+    fn write_block<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) -> bool {
         let size = self.piece();
         loop {
             let is_idle = self.board.is_empty();
@@ -363,7 +363,7 @@ impl Sender {
     /// Pushes written data because the memory is used up. The writer then waits until an ACK frees
     /// a third of the memory. If the push makes the buffer grow, the writer does not wait. Returns
     /// true if the writer waits (Linux `sk_stream_wait_memory`).
-    fn wait_for_room<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
+    fn wait_for_room<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) -> bool {
         let buffer = self.writing();
         buffer.waits = true;
         if buffer.has_copied {

@@ -5,7 +5,7 @@
 
 use super::ack::AckFlags;
 use super::recovery::Repair;
-use super::{Sender, Step};
+use super::{Sender, SenderContext};
 use crate::congestion::{CongestionControl, CongestionKind, RecoveryState};
 use crate::tcp::config::{LossRecovery, NewRenoVariant, RecoverGuard};
 use fadeout_core::Probe;
@@ -30,7 +30,7 @@ impl Sender {
     #[inline(never)]
     pub(super) fn run_classic_recovery<P: Probe>(
         &mut self,
-        cx: &mut Step<'_, P>,
+        cx: &mut SenderContext<'_, P>,
         acked: u32,
         flags: &mut AckFlags,
     ) -> Repair {
@@ -87,7 +87,7 @@ impl Sender {
         self.config.prr
     }
 
-    fn fast_retransmit<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+    fn fast_retransmit<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) {
         self.statistics.recoveries += 1;
         self.high_seq = self.snd_nxt;
         if self.spares_window(cx.now) {
@@ -114,7 +114,7 @@ impl Sender {
     }
 
     /// Retransmits the oldest segment after the wait for the link layer (TCP-DCR).
-    pub(super) fn retransmit_late_head<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+    pub(super) fn retransmit_late_head<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) {
         let is_due = self.state == RecoveryState::Open
             && self.classic.duplicates >= self.config.duplicate_threshold
             && self.is_beyond_recover();
@@ -126,7 +126,7 @@ impl Sender {
 
     fn take_new_ack<P: Probe>(
         &mut self,
-        cx: &mut Step<'_, P>,
+        cx: &mut SenderContext<'_, P>,
         acked: u32,
         flags: &mut AckFlags,
     ) -> Repair {
@@ -169,7 +169,7 @@ impl Sender {
         Repair::None
     }
 
-    fn leave_classic<P: Probe>(&mut self, cx: &mut Step<'_, P>, cwnd: f64) {
+    fn leave_classic<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>, cwnd: f64) {
         if !self.congestion.controls_window() && cwnd.is_finite() {
             self.set_cwnd(cwnd);
         }

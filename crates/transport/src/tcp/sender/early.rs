@@ -2,7 +2,7 @@
 //!
 //! Standard: RFC 7413 §4.2.
 
-use super::{Sender, Step};
+use super::{Sender, SenderContext};
 use crate::congestion::RecoveryState;
 use crate::tcp::scoreboard::{SentSegment, Tags};
 use fadeout_core::{Probe, Span, Time};
@@ -21,7 +21,7 @@ impl Sender {
     /// congestion, and is retransmitted at once (Linux `tcp_non_congestion_loss_retransmit`).
     pub(in crate::tcp) fn on_early_answer<P: Probe>(
         &mut self,
-        cx: &mut Step<'_, P>,
+        cx: &mut SenderContext<'_, P>,
         (ack, end): (u64, u64),
         sent_at: Time,
     ) {

@@ -9,7 +9,7 @@ use fadeout_core::{Ecn, Flags, Segment};
 
 /// Negotiated ECN feedback and number of reported marks.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Marks {
+pub(super) struct ReportedMarks {
     feedback: EcnFeedback,
     /// True if data packets carry the codepoint ECT(1).
     is_l4s: bool,
@@ -19,7 +19,7 @@ pub(super) struct Marks {
     cwr_pending: bool,
 }
 
-impl Marks {
+impl ReportedMarks {
     /// Records that the handshake agreed on `feedback`. The congestion control needs `needed`.
     pub(super) fn on_established(&mut self, feedback: EcnFeedback, needed: EcnFeedback) {
         self.feedback = feedback;
@@ -104,7 +104,7 @@ mod tests {
 
     #[test]
     fn a_count_is_reported_once_however_acks_are_ordered() {
-        let mut marks = Marks::default();
+        let mut marks = ReportedMarks::default();
         marks.on_established(EcnFeedback::Accurate, EcnFeedback::None);
         let ack = |ce_packets| Segment {
             ce_packets,
@@ -118,7 +118,7 @@ mod tests {
 
     #[test]
     fn only_an_algorithm_made_for_accurate_feedback_sends_ect1() {
-        let mut marks = Marks::default();
+        let mut marks = ReportedMarks::default();
         marks.on_established(EcnFeedback::Classic, EcnFeedback::Accurate);
         assert_eq!(marks.codepoint(), Ecn::Ect0);
         marks.on_established(EcnFeedback::Accurate, EcnFeedback::Accurate);

@@ -59,7 +59,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 /// Time, outbox and probe that one call of the sender uses.
-pub(super) struct Step<'a, P> {
+pub(super) struct SenderContext<'a, P> {
     pub(super) now: Time,
     pub(super) out: &'a mut Outbox,
     pub(super) probe: &'a mut P,
@@ -134,7 +134,7 @@ pub(crate) struct Sender {
     /// True if a multipath connection has more data than it offers this subflow.
     holds_back: bool,
     /// Settings by the multipath connection that owns this subflow.
-    of_connection: subflow::OfConnection,
+    of_connection: subflow::SubflowState,
     /// Advertised window (RFC 9293 SND.WND).
     snd_wnd: u64,
     /// Sequence number of the segment that last updated the window (RFC 9293 SND.WL1).
@@ -188,7 +188,7 @@ pub(crate) struct Sender {
     pushed_end: u64,
     pieces: pieces::Pieces,
     last_sent_at: Time,
-    marks: marks::Marks,
+    marks: marks::ReportedMarks,
     resilience: resilience::Resilience,
     srtt_since: Time,
 }
@@ -217,7 +217,7 @@ impl Sender {
             fin_queued: false,
             fin_sent: false,
             holds_back: false,
-            of_connection: subflow::OfConnection::default(),
+            of_connection: subflow::SubflowState::default(),
             snd_wnd: 0,
             snd_wl1: 0,
             state: RecoveryState::Open,
@@ -250,7 +250,7 @@ impl Sender {
             pushed_end: 1,
             pieces: pieces::Pieces::default(),
             last_sent_at: Time::ZERO,
-            marks: marks::Marks::default(),
+            marks: marks::ReportedMarks::default(),
             resilience: resilience::Resilience::default(),
             srtt_since: Time::ZERO,
         }
@@ -327,7 +327,7 @@ impl Sender {
     }
 
     /// Handles the expired timers.
-    pub(super) fn on_wake<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> TimerOutcome {
+    pub(super) fn on_wake<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) -> TimerOutcome {
         if self.pacer.wake_at <= cx.now {
             self.pacer.wake_at = Time::NEVER;
             // A segment that the pacer delayed may be a retransmission, which is sent first.
@@ -570,7 +570,7 @@ impl Sender {
         }
     }
 
-    pub(super) fn report<P: Probe>(&self, cx: &mut Step<'_, P>, event: &'static str) {
+    pub(super) fn report<P: Probe>(&self, cx: &mut SenderContext<'_, P>, event: &'static str) {
         cx.probe.flow_event(FlowEventRow {
             time_s: cx.now,
             flow: self.flow,

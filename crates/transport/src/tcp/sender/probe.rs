@@ -5,7 +5,7 @@
 
 use super::ack::AckFlags;
 use super::rack::TIMER_SLACK;
-use super::{Sender, Step, TimerKind};
+use super::{Sender, SenderContext, TimerKind};
 use crate::congestion::{CongestionKind, RecoveryState};
 use crate::tcp::scoreboard::Tags;
 use fadeout_core::{Probe, RetransmitCause, Span, Time};
@@ -61,7 +61,7 @@ impl Sender {
 
     /// Handles an expiry of the probe timer (section 7.3). Sends a new segment if there is one.
     /// Otherwise retransmits the last segment.
-    pub(super) fn on_probe_timeout<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+    pub(super) fn on_probe_timeout<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) {
         if self.board.is_empty() {
             return;
         }
@@ -92,7 +92,7 @@ impl Sender {
     /// Determines from an ACK whether the probe or the original arrived (section 7.4).
     pub(super) fn take_probe_ack<P: Probe>(
         &mut self,
-        cx: &mut Step<'_, P>,
+        cx: &mut SenderContext<'_, P>,
         ack: u64,
         flags: &AckFlags,
     ) {

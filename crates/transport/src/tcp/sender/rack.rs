@@ -3,7 +3,7 @@
 //! Standard: RFC 8985 §6.
 
 use super::ack::AckFlags;
-use super::{Sender, Step, TimerKind};
+use super::{Sender, SenderContext, TimerKind};
 use crate::congestion::{CongestionControl, RecoveryState};
 use crate::tcp::config::LossRecovery;
 use crate::tcp::scoreboard::{SentSegment, Tags};
@@ -213,7 +213,7 @@ impl Sender {
     }
 
     /// Handles an expiry of the reordering timer.
-    pub(super) fn on_reordering_timeout<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+    pub(super) fn on_reordering_timeout<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) {
         self.repair_what_is_late(cx);
         if self.pending() != Some(TimerKind::Rto) {
             self.rearm_rto(cx.now);
@@ -221,7 +221,7 @@ impl Sender {
     }
 
     /// Detects losses without an ACK, and retransmits the lost segments.
-    pub(super) fn repair_what_is_late<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+    pub(super) fn repair_what_is_late<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) {
         let prior = self.in_flight();
         if self.config.recovery == LossRecovery::Rack {
             self.detect_losses(cx.now);
@@ -276,7 +276,7 @@ mod tests {
         sender.rack.dsack_seen = true;
         sender.adapt_reordering_window();
         assert_eq!((sender.rack.steps, sender.rack.persist), (2, 16));
-        let mut cx = Step {
+        let mut cx = SenderContext {
             now: Time::ZERO,
             out: &mut Outbox::default(),
             probe: &mut NullProbe,

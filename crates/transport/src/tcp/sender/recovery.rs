@@ -3,7 +3,7 @@
 //! Standard: RFC 6937; RFC 9937.
 
 use super::ack::AckFlags;
-use super::{Sender, Step};
+use super::{Sender, SenderContext};
 use crate::congestion::{
     CongestionControl, CongestionEvent, CongestionKind, RecoveryState, Window,
 };
@@ -85,7 +85,7 @@ impl Sender {
     /// state.
     pub(super) fn run_recovery<P: Probe>(
         &mut self,
-        cx: &mut Step<'_, P>,
+        cx: &mut SenderContext<'_, P>,
         prior_una: u64,
         flags: &mut AckFlags,
     ) -> Repair {
@@ -151,7 +151,7 @@ impl Sender {
     /// Enters recovery if a segment is believed lost. Otherwise changes between Open and Disorder.
     fn suspect<P: Probe>(
         &mut self,
-        cx: &mut Step<'_, P>,
+        cx: &mut SenderContext<'_, P>,
         flags: &AckFlags,
         otherwise: Repair,
     ) -> Repair {
@@ -166,7 +166,11 @@ impl Sender {
     /// Starts fast recovery.
     ///
     /// Standard: RFC 6675 §5, step 4.
-    pub(super) fn enter_recovery<P: Probe>(&mut self, cx: &mut Step<'_, P>, for_ecn: bool) {
+    pub(super) fn enter_recovery<P: Probe>(
+        &mut self,
+        cx: &mut SenderContext<'_, P>,
+        for_ecn: bool,
+    ) {
         self.statistics.recoveries += 1;
         self.undo.prior_ssthresh = None;
         self.begin_undo();
@@ -185,7 +189,11 @@ impl Sender {
 
     /// Reduces the window if no loss must be repaired: after an ECN echo, or after a tail loss that
     /// the probe repaired.
-    pub(super) fn enter_cwr<P: Probe>(&mut self, cx: &mut Step<'_, P>, kind: CongestionKind) {
+    pub(super) fn enter_cwr<P: Probe>(
+        &mut self,
+        cx: &mut SenderContext<'_, P>,
+        kind: CongestionKind,
+    ) {
         self.undo.prior_ssthresh = None;
         if matches!(self.state, RecoveryState::Open | RecoveryState::Disorder) {
             self.undo.marker = None;
@@ -195,7 +203,11 @@ impl Sender {
         }
     }
 
-    pub(super) fn begin_reduction<P: Probe>(&mut self, cx: &mut Step<'_, P>, kind: CongestionKind) {
+    pub(super) fn begin_reduction<P: Probe>(
+        &mut self,
+        cx: &mut SenderContext<'_, P>,
+        kind: CongestionKind,
+    ) {
         self.high_seq = self.snd_nxt;
         self.probe.high_seq = None;
         self.undo.prior_cwnd = self.window.cwnd;
@@ -212,7 +224,7 @@ impl Sender {
     }
 
     /// Reports congestion to the congestion control, which sets the threshold.
-    pub(super) fn congested<P: Probe>(&mut self, cx: &Step<'_, P>, kind: CongestionKind) {
+    pub(super) fn congested<P: Probe>(&mut self, cx: &SenderContext<'_, P>, kind: CongestionKind) {
         let event = CongestionEvent {
             now: cx.now,
             kind,
@@ -242,7 +254,7 @@ impl Sender {
     }
 
     /// Ends the reduction. The window becomes the threshold, unless the reduction was undone.
-    pub(super) fn end_reduction<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+    pub(super) fn end_reduction<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) {
         if self.congestion.controls_window() {
             self.congestion.on_recovered(&mut self.window, cx.now);
             return;
@@ -257,12 +269,16 @@ impl Sender {
     }
 
     /// Leaves recovery after all data outstanding at its start is acknowledged.
-    fn leave_recovery<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+    fn leave_recovery<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) {
         self.undo_recovery(cx);
         self.state = RecoveryState::Open;
     }
 
-    pub(super) fn try_to_open<P: Probe>(&mut self, cx: &mut Step<'_, P>, flags: &AckFlags) {
+    pub(super) fn try_to_open<P: Probe>(
+        &mut self,
+        cx: &mut SenderContext<'_, P>,
+        flags: &AckFlags,
+    ) {
         if !self.any_retransmission_outstanding() {
             self.undo.first_retransmission = None;
         }
@@ -310,7 +326,7 @@ impl Sender {
     /// the retransmission timer detects the reneging, and the timeout removes the SACK tags.
     ///
     /// Standard: RFC 2018 §8.
-    fn is_reneging<P: Probe>(&mut self, _cx: &Step<'_, P>, flags: &AckFlags) -> bool {
+    fn is_reneging<P: Probe>(&mut self, _cx: &SenderContext<'_, P>, flags: &AckFlags) -> bool {
         flags.una_advanced
             && self
                 .board

@@ -1,7 +1,7 @@
 //! Retransmission of lost segments (Linux `tcp_xmit_retransmit_queue`).
 
 use super::recovery::Repair;
-use super::{Sender, Step, TimerKind};
+use super::{Sender, SenderContext, TimerKind};
 use crate::congestion::RecoveryState;
 use crate::tcp::config::LossRecovery;
 use crate::tcp::scoreboard::{SentSegment, Tags};
@@ -40,7 +40,7 @@ impl NextSeg {
 impl Sender {
     /// Retransmits the segments that an ACK showed to be lost, or first sends new data to test a
     /// timeout.
-    pub(super) fn repair<P: Probe>(&mut self, cx: &mut Step<'_, P>, repair: Repair) {
+    pub(super) fn repair<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>, repair: Repair) {
         match repair {
             Repair::None => return,
             Repair::Lost => {}
@@ -67,7 +67,7 @@ impl Sender {
     }
 
     /// Retransmits segments marked lost, in sequence, as the window allows.
-    pub(super) fn retransmit_lost<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+    pub(super) fn retransmit_lost<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) {
         if self.is_suspended() {
             return;
         }
@@ -114,7 +114,7 @@ impl Sender {
     /// PSH, as with new segments.
     fn resend_piece<P: Probe>(
         &mut self,
-        cx: &mut Step<'_, P>,
+        cx: &mut SenderContext<'_, P>,
         number: u64,
         room: u32,
         cause: RetransmitCause,
@@ -191,7 +191,7 @@ impl Sender {
     ///
     /// Standard: RFC 6675 §4.
     #[inline(never)]
-    pub(super) fn repair_beyond_losses<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+    pub(super) fn repair_beyond_losses<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) {
         if self.state != RecoveryState::Recovery {
             return;
         }
@@ -225,7 +225,7 @@ impl Sender {
     /// for the timer. The count of its first copy stays unchanged.
     ///
     /// Standard: RFC 6675 §4, rule 4.
-    fn rescue<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+    fn rescue<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) {
         if self.snd_una <= self.next_seg.rescue_rxt || !self.has_room_to_repair(cx) {
             return;
         }
@@ -243,7 +243,7 @@ impl Sender {
     }
 
     /// Returns true if the window and the pacer allow a retransmission now.
-    fn has_room_to_repair<P: Probe>(&mut self, cx: &Step<'_, P>) -> bool {
+    fn has_room_to_repair<P: Probe>(&mut self, cx: &SenderContext<'_, P>) -> bool {
         self.in_flight() < self.window.cwnd as u32 && !self.waits_for_pacer(cx.now)
     }
 
@@ -251,7 +251,7 @@ impl Sender {
     /// window.
     pub(super) fn resend<P: Probe>(
         &mut self,
-        cx: &mut Step<'_, P>,
+        cx: &mut SenderContext<'_, P>,
         number: u64,
         cause: RetransmitCause,
     ) -> bool {
@@ -265,7 +265,7 @@ impl Sender {
 
     fn put_again<P: Probe>(
         &mut self,
-        cx: &mut Step<'_, P>,
+        cx: &mut SenderContext<'_, P>,
         number: u64,
         cause: RetransmitCause,
         ends_burst: bool,

@@ -7,7 +7,7 @@ use fadeout_core::{Span, Time};
 
 /// State of a subflow that its connection uses.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct OfConnection {
+pub(super) struct SubflowState {
     /// True if an sk_buff was sent and the window had space left, since the connection last asked.
     pub(super) had_room: bool,
     /// True if new data waits until the connection has bound more.
@@ -97,7 +97,7 @@ pub(crate) fn stamp_usage(sender: &mut Sender, now: Time) {
 
 /// Records the properties of the next offer. `begins`: true if the offer begins a mapping.
 /// `writer_waits`: true if the connection's writer waits for free space.
-pub(crate) fn tell_of_offer(sender: &mut Sender, begins: bool, writer_waits: bool) {
+pub(crate) fn record_offer(sender: &mut Sender, begins: bool, writer_waits: bool) {
     sender.of_connection.begins_at = begins.then_some(sender.snd_nxt);
     sender.of_connection.writer_waits = writer_waits;
 }

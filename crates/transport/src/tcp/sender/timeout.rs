@@ -6,7 +6,7 @@
 use super::ack::AckFlags;
 use super::pieces::Place;
 use super::recovery::Repair;
-use super::{Sender, Step, TimerKind, TimerOutcome};
+use super::{Sender, SenderContext, TimerKind, TimerOutcome};
 use crate::congestion::{CongestionControl, CongestionKind, RecoveryState};
 use crate::tcp::config::LossRecovery;
 use crate::tcp::outbox::Outgoing;
@@ -19,7 +19,7 @@ const MINIMUM_PERSIST: Span = Span::from_millis(200);
 impl Sender {
     pub(super) fn on_retransmission_timeout<P: Probe>(
         &mut self,
-        cx: &mut Step<'_, P>,
+        cx: &mut SenderContext<'_, P>,
     ) -> TimerOutcome {
         if self.board.is_empty() {
             return TimerOutcome::Done;
@@ -68,7 +68,7 @@ impl Sender {
 
     /// Marks all outstanding segments as lost and sets the window to the loss window (Linux
     /// `tcp_enter_loss`).
-    fn enter_loss<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+    fn enter_loss<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) {
         let is_new_episode = !matches!(self.state, RecoveryState::Recovery | RecoveryState::Loss);
         self.mark_all_lost(cx);
         let reduces = matches!(self.state, RecoveryState::Open | RecoveryState::Disorder)
@@ -94,7 +94,7 @@ impl Sender {
         self.report(cx, "loss");
     }
 
-    fn mark_all_lost<P: Probe>(&mut self, cx: &Step<'_, P>) {
+    fn mark_all_lost<P: Probe>(&mut self, cx: &SenderContext<'_, P>) {
         let head = self.board.first();
         let is_reneging = self.board.get(head).tags.has(Tags::SACKED);
         if is_reneging {
@@ -129,7 +129,7 @@ impl Sender {
     /// Standard: RFC 5682 §3.1.
     pub(super) fn recover_from_timeout<P: Probe>(
         &mut self,
-        cx: &mut Step<'_, P>,
+        cx: &mut SenderContext<'_, P>,
         flags: &AckFlags,
     ) -> Repair {
         let is_recovered = self.snd_una >= self.high_seq;
@@ -179,7 +179,10 @@ impl Sender {
     }
 
     /// Standard: RFC 9293 §3.8.6.1.
-    pub(super) fn on_persist_timeout<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> TimerOutcome {
+    pub(super) fn on_persist_timeout<P: Probe>(
+        &mut self,
+        cx: &mut SenderContext<'_, P>,
+    ) -> TimerOutcome {
         if self.has_sendable_new_data() || !self.board.is_empty() {
             let is_small = self.unsent() < u64::from(self.window.mss) && self.unsent() > 0;
             if is_small && self.board.is_empty() {
@@ -212,7 +215,7 @@ impl Sender {
     }
 
     /// Sends a segment with an old sequence number, which the peer answers with its window.
-    pub(super) fn send_window_probe<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+    pub(super) fn send_window_probe<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) {
         let segment = Segment {
             seq: self.snd_una.saturating_sub(1),
             flags: Flags::ACK,

@@ -3,7 +3,7 @@
 
 use super::buffer::SendBuffer;
 use super::pieces::Place;
-use super::{Sender, Step, TimerKind};
+use super::{Sender, SenderContext, TimerKind};
 use crate::congestion::{Congestion, CongestionControl, Custom, SentSample};
 use crate::tcp::config::LossRecovery;
 use crate::tcp::outbox::Outgoing;
@@ -67,7 +67,7 @@ impl Sender {
 
     /// Sends new data as the windows allow. Then the application writes if the send buffer has
     /// space or if a write has just begun.
-    pub(in crate::tcp) fn transmit<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+    pub(in crate::tcp) fn transmit<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) {
         let is_writing =
             |sender: &Sender| sender.buffer.as_ref().is_some_and(SendBuffer::is_writing);
         if !is_writing(self) {
@@ -80,7 +80,7 @@ impl Sender {
     }
 
     /// Sends the socket's data as far as the windows allow (Linux `tcp_write_xmit`).
-    pub(super) fn push_out<P: Probe>(&mut self, cx: &mut Step<'_, P>, push: Push) {
+    pub(super) fn push_out<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>, push: Push) {
         if self.is_suspended() {
             return;
         }
@@ -207,7 +207,12 @@ impl Sender {
 
     /// Sends up to `limit` segments together and returns their number. If there are several, the
     /// last carries PSH, as in the kernel's segmentation-offload packets.
-    fn send_burst<P: Probe>(&mut self, cx: &mut Step<'_, P>, limit: u32, push: Push) -> u32 {
+    fn send_burst<P: Probe>(
+        &mut self,
+        cx: &mut SenderContext<'_, P>,
+        limit: u32,
+        push: Push,
+    ) -> u32 {
         let count = self.burst_len(limit, push);
         let mut wire = 0;
         for n in 1..=count {
@@ -234,7 +239,7 @@ impl Sender {
     /// for the window.
     pub(super) fn send_new_segment<P: Probe>(
         &mut self,
-        cx: &mut Step<'_, P>,
+        cx: &mut SenderContext<'_, P>,
         payload: u32,
         place: Place,
     ) {
@@ -341,7 +346,7 @@ impl Sender {
 
     /// Sends one new segment beyond the congestion window as a probe. Returns true if the peer's
     /// window allows it.
-    pub(super) fn send_one_new<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
+    pub(super) fn send_one_new<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) -> bool {
         let may_send = self.has_sendable_new_data();
         if may_send {
             let payload = self.next_payload() as u32;
@@ -353,7 +358,7 @@ impl Sender {
     #[inline]
     pub(super) fn emit<P: Probe>(
         &mut self,
-        cx: &mut Step<'_, P>,
+        cx: &mut SenderContext<'_, P>,
         sent: &SentSegment,
         mut flags: Flags,
         push: bool,

@@ -2,7 +2,7 @@
 //!
 //! Standard: RFC 3522; RFC 3708.
 
-use super::{Sender, Step};
+use super::{Sender, SenderContext};
 use crate::congestion::{CongestionControl, RecoveryState, Window};
 use crate::tcp::sender::rack::PERSIST_RECOVERIES;
 use fadeout_core::Probe;
@@ -65,7 +65,7 @@ impl Sender {
             && (self.undo.retransmissions == Some(0) || self.is_original_delayed())
     }
 
-    fn undo_reduction<P: Probe>(&mut self, cx: &mut Step<'_, P>, unmark_losses: bool) {
+    fn undo_reduction<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>, unmark_losses: bool) {
         if unmark_losses {
             self.board.unmark_losses();
             self.retransmit_hint = self.board.first();
@@ -88,7 +88,7 @@ impl Sender {
     }
 
     /// Undoes the reduction at the end of a recovery if the recovery was spurious.
-    pub(super) fn undo_recovery<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+    pub(super) fn undo_recovery<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) {
         if self.may_undo() {
             self.undo_reduction(cx, false);
         } else {
@@ -98,7 +98,7 @@ impl Sender {
 
     /// Undoes the reduction if DSACKs reported every retransmission as a duplicate. Returns true if
     /// undone.
-    pub(super) fn undo_by_dsack<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
+    pub(super) fn undo_by_dsack<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) -> bool {
         let all_spurious =
             self.config.undo && self.undo.marker.is_some() && self.undo.retransmissions == Some(0);
         if all_spurious {
@@ -110,7 +110,11 @@ impl Sender {
 
     /// Undoes the reduction after a partial ACK if the delayed original filled the hole. Returns
     /// true if nothing may be retransmitted for now.
-    pub(super) fn undo_partial<P: Probe>(&mut self, cx: &mut Step<'_, P>, prior_una: u64) -> bool {
+    pub(super) fn undo_partial<P: Probe>(
+        &mut self,
+        cx: &mut SenderContext<'_, P>,
+        prior_una: u64,
+    ) -> bool {
         if !self.config.undo || self.undo.marker.is_none() || !self.is_original_delayed() {
             return false;
         }
@@ -128,7 +132,11 @@ impl Sender {
 
     /// Undoes the reduction of a timeout that F-RTO (`by_frto`), timestamps or DSACKs prove
     /// spurious. Returns true if undone.
-    pub(super) fn undo_loss<P: Probe>(&mut self, cx: &mut Step<'_, P>, by_frto: bool) -> bool {
+    pub(super) fn undo_loss<P: Probe>(
+        &mut self,
+        cx: &mut SenderContext<'_, P>,
+        by_frto: bool,
+    ) -> bool {
         if !by_frto && !self.may_undo() {
             return false;
         }

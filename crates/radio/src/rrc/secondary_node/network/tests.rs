@@ -6,7 +6,7 @@ const MASTER: CellId = CellId(0);
 const TARGET: CellId = CellId(1);
 const SECOND: CellId = CellId(2);
 /// Cell of the same base station as `SECOND`.
-const BESIDE: CellId = CellId(3);
+const NEIGHBOUR: CellId = CellId(3);
 const THIRD: CellId = CellId(4);
 
 fn at_ms(ms: u64) -> Time {
@@ -108,12 +108,12 @@ impl Net {
         }
     }
 
-    fn told(&self) -> Vec<(u64, Order)> {
-        let told = self.done.iter().filter_map(|&(ms, act)| match act {
+    fn orders(&self) -> Vec<(u64, Order)> {
+        let orders = self.done.iter().filter_map(|&(ms, act)| match act {
             NodeAct::SendOrder { order, .. } => Some((ms, order)),
             _ => None,
         });
-        told.collect()
+        orders.collect()
     }
 
     /// Sends the UE's answer to its last order.
@@ -135,7 +135,7 @@ fn a_report_adds_a_node_after_a_way_there_and_back_and_admission() {
         // A procedure is under way, so this second report does not begin another procedure.
         net.run_step(|node, step| node.on_addable(THIRD, step));
         net.run(100);
-        assert_eq!(net.told(), [(ms, Order::Enter(SECOND))]);
+        assert_eq!(net.orders(), [(ms, Order::Enter(SECOND))]);
         assert_eq!(net.held[SECOND.index()], 1, "it holds room");
         assert_eq!(net.answer(), Some(Order::Enter(SECOND)));
         assert_eq!(net.node.pscell(), Some(SECOND));
@@ -154,14 +154,14 @@ fn a_full_cell_refuses_and_the_next_report_asks_again() {
     net.loads[SECOND.index()] = 1;
     net.run_step(|node, step| node.on_addable(SECOND, step));
     net.run(100);
-    assert_eq!(net.told(), []);
+    assert_eq!(net.orders(), []);
     let ended = NodeAct::Failed { is_refused: true };
     assert_eq!(net.done.last(), Some(&(24, ended)));
     assert!(net.noted.contains(&RrcEvent::SecondaryRefused));
     net.loads[SECOND.index()] = 0;
     net.run_step(|node, step| node.on_addable(SECOND, step));
     net.run(200);
-    assert_eq!(net.told(), [(124, Order::Enter(SECOND))]);
+    assert_eq!(net.orders(), [(124, Order::Enter(SECOND))]);
 }
 
 #[test]
@@ -200,7 +200,7 @@ fn a_ue_that_does_not_answer_is_told_again() {
     net.run_step(|node, step| node.on_addable(SECOND, step));
     net.run(6000);
     let order = Order::Enter(SECOND);
-    assert_eq!(net.told(), [(20, order), (5020, order)]);
+    assert_eq!(net.orders(), [(20, order), (5020, order)]);
     assert_eq!(net.answer(), Some(order));
     assert_eq!(net.answer(), None, "once");
 }
@@ -218,29 +218,29 @@ fn the_secondary_node_decides_about_its_cell() {
     let mut net = with_node(true);
     net.run_step(|node, step| node.on_report(NodeDecision::Change(THIRD), step));
     net.run(100);
-    assert_eq!(net.told(), [(38, Order::Enter(THIRD))]);
+    assert_eq!(net.orders(), [(38, Order::Enter(THIRD))]);
     assert_eq!(net.answer(), Some(Order::Enter(THIRD)));
     assert_eq!(net.node.pscell(), Some(THIRD));
     // The better cell belongs to the secondary node's own base station. No request to a third base
     // station is needed, so the order follows after 14 ms.
     let mut net = with_node(true);
-    net.run_step(|node, step| node.on_report(NodeDecision::Change(BESIDE), step));
+    net.run_step(|node, step| node.on_report(NodeDecision::Change(NEIGHBOUR), step));
     net.run(100);
-    assert_eq!(net.told(), [(14, Order::Enter(BESIDE))]);
+    assert_eq!(net.orders(), [(14, Order::Enter(NEIGHBOUR))]);
     // The secondary node decides on its own release, so the UE receives an order to release the
     // node.
     let mut net = with_node(true);
     net.run_step(|node, step| node.on_report(NodeDecision::Release, step));
     net.run(100);
-    assert_eq!(net.told(), [(14, Order::Release)]);
+    assert_eq!(net.orders(), [(14, Order::Release)]);
     assert_eq!(net.answer(), Some(Order::Release));
     assert_eq!(net.node.cell(), None);
     // The other cell of the secondary node's base station is full, so no order follows.
     let mut net = with_node(true);
     net.config.most_ues = Some(0);
-    net.run_step(|node, step| node.on_report(NodeDecision::Change(BESIDE), step));
+    net.run_step(|node, step| node.on_report(NodeDecision::Change(NEIGHBOUR), step));
     net.run(100);
-    assert_eq!(net.told(), []);
+    assert_eq!(net.orders(), []);
     assert!(net.node.wake_at().is_never());
 }
 
@@ -250,28 +250,28 @@ fn a_failed_leg_is_released_or_entered_again() {
     net.run_step(|node, step| node.on_failure(FailureReaction::Release, step));
     assert_eq!(net.node.pscell(), None, "it carries nothing");
     net.run(100);
-    assert_eq!(net.told(), [(14, Order::Release)]);
+    assert_eq!(net.orders(), [(14, Order::Release)]);
     // The UE enters the failed cell again. The cell counts the UE already, so it accepts the UE
     // although no further UE is allowed.
     let mut net = with_node(true);
     net.config.most_ues = Some(0);
     net.run_step(|node, step| node.on_failure(FailureReaction::Enter(SECOND), step));
     net.run(100);
-    assert_eq!(net.told(), [(24, Order::Enter(SECOND))]);
+    assert_eq!(net.orders(), [(24, Order::Enter(SECOND))]);
     assert_eq!(net.held, [0; 5]);
     // The UE should enter another cell, which is full. The secondary node is therefore released.
     let mut net = with_node(true);
     net.config.most_ues = Some(0);
     net.run_step(|node, step| node.on_failure(FailureReaction::Enter(THIRD), step));
     net.run(100);
-    assert_eq!(net.told(), [(38, Order::Release)]);
+    assert_eq!(net.orders(), [(38, Order::Release)]);
     // Neither the request nor the release request is answered. The UE receives the order to release
     // nevertheless.
     let mut net = with_node(true);
     net.is_lossy = true;
     net.run_step(|node, step| node.on_failure(FailureReaction::Enter(THIRD), step));
     net.run(2500);
-    assert_eq!(net.told(), [(2000, Order::Release)]);
+    assert_eq!(net.orders(), [(2000, Order::Release)]);
 }
 
 #[test]
@@ -280,11 +280,11 @@ fn what_fails_while_the_masters_cell_changes_is_mended_later() {
     net.node.is_barred = true;
     net.run_step(|node, step| node.on_failure(FailureReaction::Release, step));
     net.run(100);
-    assert_eq!(net.told(), []);
+    assert_eq!(net.orders(), []);
     net.node.is_barred = false;
     net.run_step(SecondaryNetwork::on_due);
     net.run(200);
-    assert_eq!(net.told(), [(110, Order::Release)]);
+    assert_eq!(net.orders(), [(110, Order::Release)]);
 }
 
 #[test]

@@ -24,7 +24,7 @@ use super::super::registry::constant;
 use super::super::{
     AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryState, Window,
 };
-use super::{ProbeRttTimer, Round, WindowedMax};
+use super::{ProbeRttTimer, RoundCounter, WindowedMax};
 use aggregation::Aggregation;
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, integer, number, span};
@@ -59,7 +59,7 @@ pub struct BbrV1 {
     random: Stream,
 
     mode: Mode,
-    round: Round,
+    round: RoundCounter,
     bandwidth: WindowedMax,
     min_rtt: Option<Span>,
     min_rtt_at: Time,
@@ -139,7 +139,7 @@ impl Registered<Stream> for BbrV1 {
             jiffies: Jiffies::new(settings.integer("hz")),
             random,
             mode: Mode::Startup,
-            round: Round::default(),
+            round: RoundCounter::default(),
             bandwidth: WindowedMax::new(settings.integer("bandwidth-window").into()),
             min_rtt: None,
             min_rtt_at: Time::ZERO,
@@ -298,13 +298,13 @@ impl BbrV1 {
             return;
         };
         let is_limited = self.is_limited(ack);
-        let step = policer::Step {
+        let input = policer::PolicerInput {
             mss: self.mss,
             is_round_start: self.round.is_start,
             is_probing: self.mode == Mode::ProbeBw,
             is_limited,
         };
-        if self.policer.on_ack(ack, step) {
+        if self.policer.on_ack(ack, input) {
             self.start_probe_bw(ack.now);
         }
         if !is_limited || rate >= self.bandwidth.max() {

@@ -17,7 +17,7 @@ const USE_ROUNDS: u32 = 48;
 
 /// Inputs of the policer detection besides the counts of delivered and lost segments.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Step {
+pub(super) struct PolicerInput {
     pub(super) mss: f64,
     pub(super) is_round_start: bool,
     pub(super) is_probing: bool,
@@ -53,17 +53,17 @@ impl Policer {
 
     /// Processes an ACK. Returns true when the rate has been used long enough and probing starts
     /// again.
-    pub(super) fn on_ack(&mut self, ack: &AckSample, step: Step) -> bool {
+    pub(super) fn on_ack(&mut self, ack: &AckSample, input: PolicerInput) -> bool {
         if ack.delivered_now > 0 {
             self.last.at_ms = ack.now.as_millis();
         }
         (self.last.delivered, self.last.lost) = (ack.delivered, ack.lost);
-        self.update_state(step, ack.lost_now > 0)
+        self.update_state(input, ack.lost_now > 0)
     }
 
-    fn update_state(&mut self, step: Step, has_lost: bool) -> bool {
+    fn update_state(&mut self, input: PolicerInput, has_lost: bool) -> bool {
         if self.is_used {
-            if step.is_probing && step.is_round_start {
+            if input.is_probing && input.is_round_start {
                 self.rounds += 1;
                 if self.rounds >= USE_ROUNDS {
                     self.forget();
@@ -79,15 +79,15 @@ impl Policer {
             self.start_interval();
             self.is_sampling = true;
         }
-        if step.is_limited {
+        if input.is_limited {
             self.forget();
             return false;
         }
-        self.rounds += u32::from(step.is_round_start);
+        self.rounds += u32::from(input.is_round_start);
         if self.rounds > 4 * INTERVAL_ROUNDS {
             self.forget();
         } else if self.rounds >= INTERVAL_ROUNDS && has_lost {
-            self.end_interval(step.mss);
+            self.end_interval(input.mss);
         }
         false
     }
@@ -96,13 +96,13 @@ impl Policer {
     /// probing starts again.
     pub(super) fn on_timeout(&mut self, lost: u64, mss: f64, is_probing: bool) -> bool {
         self.last.lost = lost;
-        let step = Step {
+        let input = PolicerInput {
             mss,
             is_round_start: true,
             is_probing,
             is_limited: false,
         };
-        self.update_state(step, true)
+        self.update_state(input, true)
     }
 
     fn end_interval(&mut self, mss: f64) {
@@ -146,13 +146,13 @@ mod tests {
     use super::*;
     use crate::congestion::testing::{ack, at_ms};
 
-    const STEP: Step = Step {
+    const STEP: PolicerInput = PolicerInput {
         mss: 1000.0,
         is_round_start: false,
         is_probing: true,
         is_limited: false,
     };
-    const ROUND: Step = Step {
+    const ROUND: PolicerInput = PolicerInput {
         is_round_start: true,
         ..STEP
     };
@@ -180,10 +180,10 @@ mod tests {
     }
 
     /// Ends an interval: three rounds without a loss, and a fourth round with a loss at `ms`.
-    fn interval(policer: &mut Policer, step: Step, ms: u64, delivered: u64, lost: u64) {
-        let round = Step {
+    fn interval(policer: &mut Policer, input: PolicerInput, ms: u64, delivered: u64, lost: u64) {
+        let round = PolicerInput {
             is_round_start: true,
-            ..step
+            ..input
         };
         for _ in 0..3 {
             policer.on_ack(&heard(ms - 1, delivered, lost, false), round);
@@ -219,10 +219,10 @@ mod tests {
         // The two rates are 1 and 1.5 segments per second. With segments of 1,000 bytes they differ
         // by 500 bytes per second, which counts as equal. With 1,001 bytes they differ by more.
         for (mss, is_like) in [(1_000.0, true), (1_001.0, false)] {
-            let step = Step { mss, ..STEP };
+            let input = PolicerInput { mss, ..STEP };
             let mut policer = sampling();
-            interval(&mut policer, step, 5_000, 4, 2);
-            interval(&mut policer, step, 9_000, 10, 5);
+            interval(&mut policer, input, 5_000, 4, 2);
+            interval(&mut policer, input, 9_000, 10, 5);
             assert_eq!(policer.rate().is_some(), is_like);
         }
     }
@@ -283,7 +283,7 @@ mod tests {
         let mut limited = sampling();
         limited.on_ack(
             &heard(1_400, 400, 0, false),
-            Step {
+            PolicerInput {
                 is_limited: true,
                 ..STEP
             },
@@ -299,14 +299,14 @@ mod tests {
         assert_eq!(policer.rate(), Some(1_000.0));
         let other = [
             STEP,
-            Step {
+            PolicerInput {
                 is_probing: false,
                 ..ROUND
             },
         ];
         for round in 1..=48 {
-            for step in other {
-                assert!(!policer.on_ack(&heard(2_000, 900, 200, true), step));
+            for input in other {
+                assert!(!policer.on_ack(&heard(2_000, 900, 200, true), input));
             }
             assert_eq!(
                 policer.on_ack(&heard(2_000, 900, 200, true), ROUND),

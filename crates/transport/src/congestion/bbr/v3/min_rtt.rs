@@ -8,7 +8,7 @@ use fadeout_core::{Span, Time};
 ///
 /// Source: draft-ietf-ccwg-bbr section 5.3.4.1.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct MinRtt {
+pub(super) struct MinRttFilter {
     min: Option<Span>,
     min_at: Time,
     recent: Option<Span>,
@@ -16,10 +16,10 @@ pub(super) struct MinRtt {
     has_expired: bool,
 }
 
-impl MinRtt {
+impl MinRttFilter {
     /// Starts from the round-trip time of the handshake. `None` if none was measured.
-    pub(super) fn new(rtt: Option<Span>, now: Time) -> MinRtt {
-        MinRtt {
+    pub(super) fn new(rtt: Option<Span>, now: Time) -> MinRttFilter {
+        MinRttFilter {
             min: rtt,
             min_at: now,
             recent: rtt,
@@ -72,7 +72,7 @@ mod tests {
     const INTERVAL: Span = Span::from_secs(5);
     const WINDOW: Span = Span::from_secs(10);
 
-    fn process_rtt(min_rtt: &mut MinRtt, at: u64, rtt: u64) {
+    fn process_rtt(min_rtt: &mut MinRttFilter, at: u64, rtt: u64) {
         let sample = AckSample {
             rtt: Some(Span::from_millis(rtt)),
             ..ack(at_ms(at), 1)
@@ -82,7 +82,7 @@ mod tests {
 
     #[test]
     fn a_larger_one_counts_when_the_window_of_the_smallest_is_over() {
-        let mut min_rtt = MinRtt::new(Some(Span::from_millis(40)), at_ms(0));
+        let mut min_rtt = MinRttFilter::new(Some(Span::from_millis(40)), at_ms(0));
         for (at, expected) in [(5_000, 40), (9_000, 40), (10_000, 40), (10_001, 50)] {
             process_rtt(&mut min_rtt, at, 50);
             let smallest = min_rtt.get();
@@ -92,7 +92,7 @@ mod tests {
 
     #[test]
     fn the_queue_is_to_be_emptied_once_an_interval() {
-        let mut min_rtt = MinRtt::new(Some(Span::from_millis(40)), at_ms(0));
+        let mut min_rtt = MinRttFilter::new(Some(Span::from_millis(40)), at_ms(0));
         process_rtt(&mut min_rtt, 5_000, 50);
         assert!(!min_rtt.has_expired());
         process_rtt(&mut min_rtt, 5_001, 50);

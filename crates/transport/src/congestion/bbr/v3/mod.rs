@@ -29,12 +29,12 @@ use super::super::registry::constant;
 use super::super::{
     AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryState, Window,
 };
-use super::{MaxFilter, ProbeRttTimer, Round};
+use super::{MaxFilter, ProbeRttTimer, RoundCounter};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, number, span};
 use fadeout_core::{Rate, Span, Time};
 use model::Model;
-use pacing::Pacing;
+use pacing::PacingRate;
 use plateau::Plateau;
 use probe_bw::Probe;
 
@@ -79,7 +79,7 @@ pub struct BbrV3 {
     random: Stream,
     state: State,
     model: Model,
-    pacing: Pacing,
+    pacing: PacingRate,
     plateau: Plateau,
     is_pipe_full: bool,
     drain_start_round: u64,
@@ -208,7 +208,7 @@ impl Registered<Stream> for BbrV3 {
             random,
             state: State::Startup,
             model: Model::new(),
-            pacing: Pacing::default(),
+            pacing: PacingRate::default(),
             plateau: Plateau::default(),
             is_pipe_full: false,
             drain_start_round: 0,

@@ -3,8 +3,8 @@
 
 use super::super::super::AckSample;
 use super::extra_acked::ExtraAcked;
-use super::min_rtt::MinRtt;
-use super::{INITIAL_WINDOW, MIN_WINDOW, MaxFilter, Round};
+use super::min_rtt::MinRttFilter;
+use super::{INITIAL_WINDOW, MIN_WINDOW, MaxFilter, RoundCounter};
 use fadeout_core::{Span, Time};
 
 const USEC: f64 = 1e6;
@@ -92,7 +92,7 @@ impl Signals {
 /// Model of the path: its bandwidth, its round-trip time, and the bounds that its losses set.
 #[derive(Debug, Clone)]
 pub(super) struct Model {
-    pub(super) round: Round,
+    pub(super) round: RoundCounter,
     /// Largest delivery rate of the present and the last PROBE_BW cycle.
     pub(super) max_bandwidth: MaxFilter,
     cycles: u64,
@@ -100,7 +100,7 @@ pub(super) struct Model {
     pub(super) bounds: Bounds,
     /// Bounds before the last loss, restored if the loss was spurious.
     saved: Bounds,
-    pub(super) min_rtt: MinRtt,
+    pub(super) min_rtt: MinRttFilter,
     pub(super) extra: ExtraAcked,
     /// Delivered count up to which delivery-rate samples are limited by the application.
     pub(super) limited_until: u64,
@@ -109,13 +109,13 @@ pub(super) struct Model {
 impl Model {
     pub(super) fn new() -> Model {
         Model {
-            round: Round::default(),
+            round: RoundCounter::default(),
             max_bandwidth: MaxFilter::new(1),
             cycles: 0,
             signals: Signals::default(),
             bounds: Bounds::NONE,
             saved: Bounds::NONE,
-            min_rtt: MinRtt::default(),
+            min_rtt: MinRttFilter::default(),
             extra: ExtraAcked::new(),
             limited_until: 0,
         }
@@ -124,7 +124,7 @@ impl Model {
     /// Initialises the model when the connection starts. `rtt` is the round-trip time of the
     /// handshake. `None` if it was not measured.
     pub(super) fn start(&mut self, now: Time, rtt: Option<Span>) {
-        self.min_rtt = MinRtt::new(rtt, now);
+        self.min_rtt = MinRttFilter::new(rtt, now);
         self.extra.restart(now);
     }
 

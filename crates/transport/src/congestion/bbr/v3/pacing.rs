@@ -9,12 +9,12 @@ const QUANTUM_BYTES: f64 = 65_536.0;
 ///
 /// Source: draft-ietf-ccwg-bbr sections 5.6.2 and 5.6.3.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Pacing {
+pub(super) struct PacingRate {
     rate: f64,
     has_seen_rtt: bool,
 }
 
-impl Pacing {
+impl PacingRate {
     /// Starts pacing at `gain` times a window of `cwnd` segments of `mss` bytes per round-trip
     /// time. An unknown round-trip time counts as 1 ms.
     pub(super) fn start(&mut self, gain: f64, (cwnd, mss): (f64, f64), srtt: Option<Span>) {
@@ -55,7 +55,7 @@ mod tests {
 
     #[test]
     fn a_window_without_a_round_trip_time_is_paced_over_a_millisecond() {
-        let mut pacing = Pacing::default();
+        let mut pacing = PacingRate::default();
         assert_eq!(pacing.rate(), None);
         pacing.start(2.0, (10.0, 100.0), None);
         assert!(pacing.waits_for_rtt());
@@ -67,7 +67,7 @@ mod tests {
 
     #[test]
     fn the_rate_falls_only_when_the_pipe_is_full() {
-        let mut pacing = Pacing::default();
+        let mut pacing = PacingRate::default();
         for (rate, is_full, expected) in [
             (50.0, false, 400),
             (40.0, false, 400),
@@ -82,7 +82,7 @@ mod tests {
     #[test]
     fn a_quantum_is_a_millisecond_of_the_rate_between_two_segments_and_64_kib() {
         for (rate, expected) in [(1e3, 2.0), (5e6, 5.0), (1e9, 65.536)] {
-            let mut pacing = Pacing::default();
+            let mut pacing = PacingRate::default();
             pacing.set(rate, true);
             assert_eq!(pacing.send_quantum(1000.0), expected);
         }

@@ -12,8 +12,8 @@ const DRAIN_ROUNDS: u64 = 3;
 impl BbrV3 {
     /// Ends STARTUP after three rounds in which the bandwidth grew by less than a quarter.
     pub(super) fn check_plateau(&mut self, ack: &AckSample) {
-        let is_told = self.model.round.is_start && !self.model.is_limited(ack);
-        if self.plateau.is_reached() || !is_told {
+        let is_checked = self.model.round.is_start && !self.model.is_limited(ack);
+        if self.plateau.is_reached() || !is_checked {
             return;
         }
         if let Some(rate) = ack.rate.segments_per_sec() {

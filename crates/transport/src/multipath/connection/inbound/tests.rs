@@ -16,7 +16,7 @@ fn inbound() -> Inbound {
 }
 
 fn deliver(inbound: &mut Inbound) -> Delivered {
-    inbound.deliver(Time::ZERO, MSS, Round::default)
+    inbound.deliver(Time::ZERO, MSS, BufferRound::default)
 }
 
 fn bytes(bytes: u64) -> Delivered {
@@ -65,15 +65,18 @@ fn what_is_not_read_fills_the_window_and_reading_opens_it() {
     assert_eq!(deliver(&mut inbound), bytes(0));
     assert_eq!(inbound.buffered(), 10_000);
     assert!(inbound.advertise(0, MSS) <= whole - 9_000);
-    let resumed = inbound.resume(Time::ZERO, MSS, Round::default);
+    let resumed = inbound.resume(Time::ZERO, MSS, BufferRound::default);
     assert_eq!(resumed, (10_000, true));
     assert_eq!(inbound.buffered(), 0);
-    assert_eq!(inbound.resume(Time::ZERO, MSS, Round::default), (0, false));
+    assert_eq!(
+        inbound.resume(Time::ZERO, MSS, BufferRound::default),
+        (0, false)
+    );
     inbound.advertise(0, MSS);
     inbound.pause();
     inbound.insert(10_001, 10_101, MSS);
     deliver(&mut inbound);
-    let resumed = inbound.resume(Time::ZERO, MSS, Round::default);
+    let resumed = inbound.resume(Time::ZERO, MSS, BufferRound::default);
     assert_eq!(resumed, (100, false), "too little to speak of");
 }
 
@@ -89,7 +92,7 @@ fn what_the_syn_offered_is_never_taken_back() {
         assert!(inbound.advertise(0, mss) >= offered, "{mss}");
         inbound.insert(1 + u64::from(mss), 1 + offered, mss);
         inbound.grow(0, mss, mss, Held::Memory(0));
-        inbound.deliver(Time::ZERO, mss, Round::default);
+        inbound.deliver(Time::ZERO, mss, BufferRound::default);
         let edge = inbound.next() + inbound.advertise(0, mss);
         assert!(edge > offered, "{mss}: {edge}");
     }
@@ -98,21 +101,21 @@ fn what_the_syn_offered_is_never_taken_back() {
 #[test]
 fn the_subflows_are_looked_at_once_a_round_trip() {
     let mut inbound = Inbound::new(&TcpConfig::linux(), false);
-    let mut looks = Vec::new();
+    let mut times = Vec::new();
     for millis in [0, 1, 30, 49, 50, 51] {
         let now = Time::ZERO + Span::from_millis(millis);
         let next = inbound.next();
         inbound.insert(next, next + 1_000, MSS);
         inbound.deliver(now, MSS, || {
-            looks.push(millis);
-            Round {
+            times.push(millis);
+            BufferRound {
                 slowest: Some(Span::from_millis(50)),
                 all_carried: true,
                 present: u32::MAX,
             }
         });
     }
-    assert_eq!(looks, [0, 50]);
+    assert_eq!(times, [0, 50]);
 }
 
 #[test]
@@ -163,7 +166,7 @@ fn what_arrives_on_a_subflow_lets_that_one_offer_more() {
     inbound.on_established(Time::ZERO);
     inbound.insert(1, 30_001, MSS);
     inbound.grow(1, MSS, MSS, Held::Memory(0));
-    inbound.deliver(Time::ZERO, MSS, Round::default);
+    inbound.deliver(Time::ZERO, MSS, BufferRound::default);
     let first = inbound.advertise(0, MSS);
     let second = inbound.advertise(1, MSS);
     assert!(second > first, "{second}");
@@ -195,7 +198,7 @@ fn a_short_segment_behind_a_gap_takes_the_memory_of_a_whole_one() {
         let held = inbound.held(MSS);
         inbound.insert(1, 1_001, MSS);
         deliver(&mut inbound);
-        inbound.read_fresh(Time::ZERO, MSS, Round::default);
+        inbound.read_fresh(Time::ZERO, MSS, BufferRound::default);
         assert_eq!(inbound.held(MSS), Held::Memory(0), "{len}");
         held
     };
@@ -238,7 +241,7 @@ fn all_that_the_last_segment_put_in_order_is_in_the_buffer_when_it_is_acknowledg
     // The first packet is not merged, because the packet behind it is full. So it adds its own
     // memory.
     assert_eq!(in_order, behind + inbound.memory_of(1_000, MSS));
-    inbound.read_fresh(Time::ZERO, MSS, Round::default);
+    inbound.read_fresh(Time::ZERO, MSS, BufferRound::default);
     assert_eq!(inbound.held(MSS), Held::Memory(0));
 }
 
@@ -246,7 +249,7 @@ fn all_that_the_last_segment_put_in_order_is_in_the_buffer_when_it_is_acknowledg
 fn in_linux_the_buffer_grows_once_what_was_read_is_acknowledged() {
     let mut inbound = Inbound::new(&TcpConfig::linux(), true);
     inbound.on_established(Time::ZERO);
-    let measure = || Round {
+    let measure = || BufferRound {
         slowest: Some(Span::from_millis(1)),
         all_carried: true,
         present: u32::MAX,
@@ -272,7 +275,7 @@ fn what_is_there_already_is_nothing_new_where_less_can_be_offered_than_was() {
     inbound.on_established(Time::ZERO);
     inbound.insert(1, 1_001, MSS);
     deliver(&mut inbound);
-    inbound.read_fresh(Time::ZERO, MSS, Round::default);
+    inbound.read_fresh(Time::ZERO, MSS, BufferRound::default);
     inbound.advertise(0, MSS);
     assert!(!inbound.has_all_of(0, 1_001, MSS), "as much as was");
     inbound.subflows[0].offered += 1 << 20;

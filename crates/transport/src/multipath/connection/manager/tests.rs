@@ -208,7 +208,7 @@ fn a_path_goes_at_its_time_and_the_opener_says_so() {
         assert!(manager.lose(1) && !manager.lose(1));
         assert!(manager.is_gone(1) && !manager.are_all_gone());
         assert!(manager.wake_at(1).is_never());
-        assert_eq!(manager.tell_removal(1), is_opener);
+        assert_eq!(manager.schedule_removal(1), is_opener);
         manager.lose(0);
         assert!(manager.are_all_gone());
         let reported = MptcpOption::RemoveAddress { path: 1 };

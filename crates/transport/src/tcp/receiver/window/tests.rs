@@ -227,8 +227,8 @@ fn a_share_is_measured_by_autotuning_as_linux_does_alone() {
 fn the_smaller_the_segments_the_sooner_growth_ends() {
     let mut window = listening();
     window.share = 158;
-    let beside = window.beside;
-    let growth = |window: &AdvertisedWindow, len, sizes| window.growth(len + beside, len, sizes);
+    let overhead = window.overhead;
+    let growth = |window: &AdvertisedWindow, len, sizes| window.growth(len + overhead, len, sizes);
     for (len, part) in [(500, 2), (200, 4), (128, 8)] {
         window.threshold = window.maximum / part;
         let sizes = (2 * MSS, MSS);

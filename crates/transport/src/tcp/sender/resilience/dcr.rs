@@ -5,7 +5,7 @@
 //! time. Meanwhile the window stays, and each duplicate ACK releases a new segment. If the hole is
 //! filled in time, the sender does not react to the loss.
 
-use super::{Sender, Step};
+use super::{Sender, SenderContext};
 use crate::congestion::{CongestionControl, RecoveryState};
 use crate::tcp::config::LossResponse;
 use crate::tcp::sender::TimerKind;
@@ -62,7 +62,10 @@ impl Sender {
     }
 
     /// Repairs the hole, because it is still open at the end of the delay.
-    pub(in crate::tcp::sender) fn on_loss_delay_timeout<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+    pub(in crate::tcp::sender) fn on_loss_delay_timeout<P: Probe>(
+        &mut self,
+        cx: &mut SenderContext<'_, P>,
+    ) {
         if self.config.recovery.uses_sack() {
             self.repair_what_is_late(cx);
         } else {

@@ -5,7 +5,7 @@
 //! late warning, its outstanding segments would time out. This sender's outstanding segments wait
 //! too, because the window is closed.
 
-use super::{Sender, Step};
+use super::{Sender, SenderContext};
 use crate::tcp::config::OutageResponse;
 use crate::tcp::sender::TimerKind;
 use fadeout_core::{Probe, RetransmitCause};
@@ -19,7 +19,7 @@ impl Sender {
     /// segment as a probe, backs the timer off, and returns true.
     pub(in crate::tcp::sender) fn persist_frozen<P: Probe>(
         &mut self,
-        cx: &mut Step<'_, P>,
+        cx: &mut SenderContext<'_, P>,
     ) -> bool {
         if !self.is_frozen() {
             return false;
@@ -32,7 +32,7 @@ impl Sender {
     }
 
     /// Resumes after the window opened again. Returns true if Freeze-TCP is used.
-    pub(super) fn thaw<P: Probe>(&mut self, cx: &mut Step<'_, P>) -> bool {
+    pub(super) fn thaw<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) -> bool {
         let thaws = self.config.resilience.outage == OutageResponse::Freeze;
         if thaws {
             self.timer = None;

@@ -17,7 +17,7 @@ mod hold;
 mod ncr;
 
 use super::recovery::Reduction;
-use super::{Sender, Step, TimerKind};
+use super::{Sender, SenderContext, TimerKind};
 use crate::congestion::{CongestionControl, RecoveryState};
 use crate::tcp::config::OutageResponse;
 use fadeout_core::{LinkInfo, Probe, Span, Time};
@@ -58,13 +58,17 @@ enum Outage {
 impl Sender {
     /// Passes information from a link on the path to the congestion control, in every state of the
     /// connection.
-    pub(in crate::tcp) fn tell_congestion_control(&mut self, now: Time, info: &LinkInfo) {
+    pub(in crate::tcp) fn notify_congestion_control(&mut self, now: Time, info: &LinkInfo) {
         self.congestion.on_link_info(&mut self.window, now, info);
         self.update_pacing_rate();
     }
 
     /// Applies the notice of a link to an open connection.
-    pub(in crate::tcp) fn on_link_info<P: Probe>(&mut self, cx: &mut Step<'_, P>, info: &LinkInfo) {
+    pub(in crate::tcp) fn on_link_info<P: Probe>(
+        &mut self,
+        cx: &mut SenderContext<'_, P>,
+        info: &LinkInfo,
+    ) {
         match (self.config.resilience.outage, info) {
             (OutageResponse::Feedback, LinkInfo::BlockageBegan) => self.begin_snooze(cx),
             (OutageResponse::Feedback, LinkInfo::BlockageEnded) => self.wake_from_snooze(cx),
@@ -87,7 +91,7 @@ impl Sender {
 
     /// Suspends the sender. The running timer stops with its remaining time, and the scheme's own
     /// timer runs for `wait`. Has no effect on a suspended sender.
-    fn suspend<P: Probe>(&mut self, cx: &mut Step<'_, P>, wait: Span) {
+    fn suspend<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>, wait: Span) {
         if self.is_suspended() {
             return;
         }
@@ -102,7 +106,7 @@ impl Sender {
     }
 
     /// Ends a suspension with the state before it. Sends nothing yet.
-    fn end_suspension<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+    fn end_suspension<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) {
         let Outage::Suspended { frozen, .. } = self.resilience.outage else {
             return;
         };
@@ -118,7 +122,7 @@ impl Sender {
 
     /// Prepares to resume after an outage with the present window. All outstanding segments count
     /// as lost to the outage, not to congestion. They will be retransmitted, paced.
-    fn resume<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+    fn resume<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) {
         self.resilience.outage = Outage::None;
         self.resilience.paced_until = self.snd_nxt + self.window_bytes();
         self.report(cx, "resumed");
@@ -139,7 +143,7 @@ impl Sender {
     }
 
     /// Sends the data that an outage held back.
-    fn send_again<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+    fn send_again<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) {
         self.retransmit_lost(cx);
         self.transmit(cx);
     }
@@ -148,7 +152,7 @@ impl Sender {
     /// opened the peer's window. Returns true if all outstanding data must be retransmitted.
     pub(super) fn ends_outage<P: Probe>(
         &mut self,
-        cx: &mut Step<'_, P>,
+        cx: &mut SenderContext<'_, P>,
         is_news: bool,
         opens: bool,
     ) -> bool {
@@ -177,7 +181,7 @@ impl Sender {
     }
 
     /// Handles an expiry of the scheme's own timer.
-    pub(super) fn on_outage_timeout<P: Probe>(&mut self, cx: &mut Step<'_, P>) {
+    pub(super) fn on_outage_timeout<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) {
         match self.config.resilience.outage {
             OutageResponse::Elfn => self.probe_route(cx),
             _ => self.wake_from_snooze(cx),

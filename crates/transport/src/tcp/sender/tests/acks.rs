@@ -22,7 +22,7 @@ fn an_ack_is_told_with_what_it_measured() {
     // A repeated ACK without new information is not reported to the congestion control.
     b.sack(2, &[(4, 4)]);
     b.ack(2);
-    assert_eq!(b.told().acks.len(), 0);
+    assert_eq!(b.control_calls().acks.len(), 0);
     // The ACK reports the loss of the third segment and two more deliveries.
     b.sack(2, &[(4, 6)]);
     let sample = b.sample();
@@ -41,7 +41,7 @@ fn a_loss_that_duplicates_tell_of_is_told_without_a_delivery() {
     let mut b = Bench::sent(&profile("newreno"), 20);
     b.ack(0);
     b.ack(0);
-    assert_eq!(b.told().acks.len(), 0);
+    assert_eq!(b.control_calls().acks.len(), 0);
     b.ack(0);
     let sample = b.sample();
     assert_eq!(
@@ -54,7 +54,7 @@ fn a_loss_that_duplicates_tell_of_is_told_without_a_delivery() {
 fn an_ack_of_what_was_sacked_before_is_told() {
     let mut b = Bench::sent(&linux(), 20);
     b.sack(0, &[(1, 1)]);
-    b.told();
+    b.control_calls();
     b.ack(1);
     let sample = b.sample();
     assert_eq!((sample.acked, sample.delivered_now), (1, 0));
@@ -71,7 +71,7 @@ fn an_ack_of_a_retransmission_measures_nothing() {
     let mut b = Bench::sent(&config, 1);
     b.wait(250);
     assert_eq!(b.sender.statistics.timeouts, 1);
-    b.told();
+    b.control_calls();
     b.ack(1);
     assert_eq!(b.sample().rtt, None);
 }
@@ -124,7 +124,7 @@ fn an_echo_with_nothing_outstanding_reduces_nothing() {
     echo.flags |= Flags::ECE;
     b.arrive(echo);
     assert_eq!(b.state(), RecoveryState::Open);
-    assert_eq!(b.told().events.len(), 0);
+    assert_eq!(b.control_calls().events.len(), 0);
 }
 
 #[test]

@@ -12,7 +12,7 @@ mod spurious;
 mod timeouts;
 mod without_sack;
 
-use super::{Agreed, Sender, Step, TimerKind, TimerOutcome};
+use super::{Agreed, Sender, SenderContext, TimerKind, TimerOutcome};
 use crate::congestion::{
     AckSample, Congestion, CongestionControl, CongestionEvent, Custom, EcnFeedback, RecoveryState,
     SentSample, Window,
@@ -30,7 +30,7 @@ pub(super) const FULL: u64 = 1000;
 
 /// Calls that a congestion control received.
 #[derive(Default)]
-pub(super) struct Told {
+pub(super) struct ControlCalls {
     pub(super) acks: Vec<AckSample>,
     pub(super) events: Vec<CongestionEvent>,
     pub(super) idle: Vec<Span>,
@@ -57,7 +57,7 @@ impl Probe for Rows {
 }
 
 /// A congestion control whose window halves and never grows.
-struct Halving(Arc<Mutex<Told>>);
+struct Halving(Arc<Mutex<ControlCalls>>);
 
 impl CongestionControl for Halving {
     fn on_ack(&mut self, _window: &mut Window, ack: &AckSample) {
@@ -90,7 +90,7 @@ pub(super) struct Bench {
     pub(super) rows: Rows,
     /// Time at which the sender gave the connection up. `None` if it did not.
     pub(super) gave_up_at: Option<Time>,
-    told: Arc<Mutex<Told>>,
+    calls: Arc<Mutex<ControlCalls>>,
     left: Vec<Outgoing>,
 }
 
@@ -136,8 +136,8 @@ impl Bench {
     }
 
     pub(super) fn with_ecn(config: &TcpConfig, ecn: EcnFeedback) -> Bench {
-        let told = Arc::default();
-        let control = Halving(Arc::clone(&told));
+        let calls = Arc::default();
+        let control = Halving(Arc::clone(&calls));
         let control = Congestion::Custom(Custom(Box::new(control)));
         let mut bench = Bench {
             sender: Sender::new(&Arc::new(config.clone()), FlowId(0), control),
@@ -146,7 +146,7 @@ impl Bench {
             events: Vec::new(),
             rows: Rows::default(),
             gave_up_at: None,
-            told,
+            calls,
             left: Vec::new(),
         };
         let agreed = Agreed {
@@ -175,10 +175,10 @@ impl Bench {
     /// Executes one step of the sender.
     pub(super) fn run_step<R>(
         &mut self,
-        step: impl FnOnce(&mut Sender, &mut Step<'_, Rows>) -> R,
+        step: impl FnOnce(&mut Sender, &mut SenderContext<'_, Rows>) -> R,
     ) -> R {
         let mut out = Outbox::default();
-        let mut cx = Step {
+        let mut cx = SenderContext {
             now: self.now,
             out: &mut out,
             probe: &mut self.rows,
@@ -259,27 +259,27 @@ impl Bench {
     }
 
     /// Returns the calls of the congestion control since the last call.
-    pub(super) fn told(&mut self) -> Told {
-        let mut told = self.told.lock().expect("one thread");
-        let holds = told.holds;
+    pub(super) fn control_calls(&mut self) -> ControlCalls {
+        let mut calls = self.calls.lock().expect("one thread");
+        let holds = calls.holds;
         std::mem::replace(
-            &mut *told,
-            Told {
+            &mut *calls,
+            ControlCalls {
                 holds,
-                ..Told::default()
+                ..ControlCalls::default()
             },
         )
     }
 
     /// Lets the congestion control ignore apparent losses from now on, or not.
     pub(super) fn hold(&mut self, holds: bool) {
-        self.told.lock().expect("one thread").holds = holds;
+        self.calls.lock().expect("one thread").holds = holds;
     }
 
     /// Returns the only ACK sample since the last call.
     #[track_caller]
     pub(super) fn sample(&mut self) -> AckSample {
-        let acks = self.told().acks;
+        let acks = self.control_calls().acks;
         assert_eq!(acks.len(), 1, "one ACK was told of");
         acks[0]
     }

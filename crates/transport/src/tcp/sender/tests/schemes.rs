@@ -109,7 +109,11 @@ fn the_window_is_spared_where_the_radio_lost() {
         b.arrive(ack);
         assert_eq!(b.state(), RecoveryState::Recovery);
         assert_eq!(b.numbers()[0], 1);
-        assert_eq!(b.told().events.len(), cuts, "{response:?} {is_radio_loss}");
+        assert_eq!(
+            b.control_calls().events.len(),
+            cuts,
+            "{response:?} {is_radio_loss}"
+        );
         b.ack(10);
         assert_eq!(b.state(), RecoveryState::Open);
         assert_eq!(b.cwnd() == 10.0, cuts == 0);
@@ -130,7 +134,7 @@ fn a_recovery_in_the_middle_of_a_reduction_for_a_mark_is_part_of_it() {
     ack.is_radio_loss = true;
     b.arrive(ack);
     assert_eq!(b.state(), RecoveryState::Recovery);
-    assert_eq!(b.told().events.len(), 1, "for the mark");
+    assert_eq!(b.control_calls().events.len(), 1, "for the mark");
     b.ack(12);
     assert_eq!(b.cwnd(), 5.0);
     // A mark together with a loss also causes a reduction.
@@ -141,7 +145,7 @@ fn a_recovery_in_the_middle_of_a_reduction_for_a_mark_is_part_of_it() {
     ack.is_radio_loss = true;
     ack.flags |= Flags::ECE;
     b.arrive(ack);
-    assert_eq!(b.told().events.len(), 1);
+    assert_eq!(b.control_calls().events.len(), 1);
 }
 
 #[test]
@@ -175,7 +179,7 @@ fn a_snooze_sends_nothing_and_goes_on_paced_with_the_window_it_had() {
     assert_eq!((b.numbers(), b.sender.board.lost_out), (vec![], 0));
     assert!(!b.sender.is_pacing());
     report_link_info(&mut b, LinkInfo::BlockageEnded);
-    assert_eq!((b.cwnd(), b.told().events.len()), (10.0, 0));
+    assert_eq!((b.cwnd(), b.control_calls().events.len()), (10.0, 0));
     assert!(
         b.sender.is_pacing(),
         "a window at once would overflow a queue"
@@ -225,7 +229,7 @@ fn a_standby_asks_at_intervals_until_an_answer_comes() {
     b.ack(1);
     assert!(!b.sender.is_suspended());
     assert_eq!(b.numbers()[0], 2);
-    assert_eq!((b.cwnd(), b.told().events.len()), (10.0, 0));
+    assert_eq!((b.cwnd(), b.control_calls().events.len()), (10.0, 0));
 
     let mut b = Bench::new(&config);
     b.peer_window = 0;
@@ -259,11 +263,15 @@ fn a_hold_repeats_the_head_without_backing_off_until_the_link_is_back() {
         b.wait(850);
         assert_eq!(b.numbers(), [1, 1, 1], "every 300 ms");
         assert_eq!(b.sender.statistics.timeouts, 0);
-        assert_eq!((b.cwnd(), b.told().events.len()), (10.0, 0));
+        assert_eq!((b.cwnd(), b.control_calls().events.len()), (10.0, 0));
         report_link_info(&mut b, LinkInfo::BlockageBegan);
         assert_eq!(b.numbers(), []);
         end(&mut b);
-        assert_eq!(b.told().idle[0], ms(650), "the control's clock stood still");
+        assert_eq!(
+            b.control_calls().idle[0],
+            ms(650),
+            "the control's clock stood still"
+        );
         b.wait(80);
         assert!(b.numbers().len() > 3, "everything goes again");
         assert_eq!(b.cwnd(), 10.0);
@@ -331,10 +339,10 @@ fn after_an_outage_without_sack_duplicates_of_old_data_begin_nothing() {
 fn the_congestion_control_hears_every_notice() {
     let mut b = Bench::new(&linux());
     let rate = LinkInfo::Rate(Rate::from_bits_per_sec(1_000_000));
-    b.sender.tell_congestion_control(b.now, &rate);
+    b.sender.notify_congestion_control(b.now, &rate);
     b.sender
-        .tell_congestion_control(b.now, &LinkInfo::BlockageBegan);
-    assert_eq!(b.told().notices, [rate, LinkInfo::BlockageBegan]);
+        .notify_congestion_control(b.now, &LinkInfo::BlockageBegan);
+    assert_eq!(b.control_calls().notices, [rate, LinkInfo::BlockageBegan]);
 }
 
 #[test]

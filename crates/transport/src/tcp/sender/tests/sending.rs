@@ -220,7 +220,7 @@ fn another_congestion_control_takes_over_with_the_window_as_it_is() {
     b.sender
         .set_congestion(b.now, reno.expect("reno is registered"));
     b.ack(10);
-    assert_eq!(b.told().acks.len(), 0);
+    assert_eq!(b.control_calls().acks.len(), 0);
     assert_eq!(b.cwnd(), 20.0, "slow start");
 }
 
@@ -320,7 +320,7 @@ fn a_segment_is_limited_by_the_application_while_that_has_nothing_more() {
         b.write(then);
         b.wait(100);
         b.ack(first);
-        b.told();
+        b.control_calls();
         b.ack(first + 1);
         b.sample().rate.is_app_limited
     };
@@ -332,20 +332,25 @@ fn a_segment_is_limited_by_the_application_while_that_has_nothing_more() {
 fn a_custom_control_is_told_of_data_and_not_of_a_bare_fin() {
     let mut b = Bench::new(&linux());
     b.write_bytes(1500);
-    let told: Vec<(u64, u32, u32, bool)> = b
-        .told()
+    let calls: Vec<(u64, u32, u32, bool)> = b
+        .control_calls()
         .sent
         .iter()
         .map(|sent| (sent.seq, sent.len, sent.in_flight, sent.is_retransmission))
         .collect();
-    assert_eq!(told, [(1, 1000, 1, false), (1001, 500, 2, false)]);
+    assert_eq!(calls, [(1, 1000, 1, false), (1001, 500, 2, false)]);
     b.sender.finish();
     b.run_step(|sender, cx| sender.transmit(cx));
     assert_eq!(b.left().len(), 3);
-    assert_eq!(b.told().sent.len(), 0);
+    assert_eq!(b.control_calls().sent.len(), 0);
     // The retransmission of the FIN is recorded without payload.
     b.wait(400);
-    assert!(b.told().sent.iter().all(|sent| sent.is_retransmission));
+    assert!(
+        b.control_calls()
+            .sent
+            .iter()
+            .all(|sent| sent.is_retransmission)
+    );
     let fin = b
         .rows
         .retransmits
@@ -357,14 +362,14 @@ fn a_custom_control_is_told_of_data_and_not_of_a_bare_fin() {
 #[test]
 fn after_idle_the_control_is_told_how_long_it_was() {
     let mut b = Bench::sent(&linux(), 10);
-    b.told();
+    b.control_calls();
     b.ack(5);
     b.write(1);
-    assert_eq!(b.told().idle, []);
+    assert_eq!(b.control_calls().idle, []);
     b.ack(11);
     b.wait(150);
     b.write(2);
-    assert_eq!(b.told().idle, [ms(150)]);
+    assert_eq!(b.control_calls().idle, [ms(150)]);
 }
 
 // --- data on the SYN (RFC 7413)

@@ -7,7 +7,11 @@ use crate::tcp::scoreboard::Tags;
 use fadeout_core::RetransmitCause;
 
 fn kinds(b: &mut Bench) -> Vec<CongestionKind> {
-    b.told().events.iter().map(|event| event.kind).collect()
+    b.control_calls()
+        .events
+        .iter()
+        .map(|event| event.kind)
+        .collect()
 }
 
 /// Returns the configuration `without_probes` with undo switched off.

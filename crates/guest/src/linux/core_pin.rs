@@ -11,11 +11,11 @@ use rustix::thread::{CpuSet, gettid, sched_getaffinity, sched_getcpu, sched_seta
 use std::fs;
 
 /// Number of rounds after which another core may be chosen, about one second.
-const STAY: u32 = 30_000;
+const ROUNDS_ON_CORE: u32 = 30_000;
 
 /// Guard that keeps a thread and its guests on one processor core until the guard is dropped.
 #[derive(Debug)]
-pub struct Place {
+pub struct CorePin {
     thread: Pid,
     /// Cores that the thread was allowed to use before.
     allowed: CpuSet,
@@ -25,9 +25,9 @@ pub struct Place {
     is_free: bool,
 }
 
-impl Place {
+impl CorePin {
     /// Keeps the calling thread on its current core. `None` if the machine does not allow it.
-    pub fn claim_core() -> Option<Place> {
+    pub fn pin_thread() -> Option<CorePin> {
         let allowed = sched_getaffinity(None).ok()?;
         let processor = sched_getcpu();
         if allowed.count() < 2 || processor >= CpuSet::MAX_CPU {
@@ -35,7 +35,7 @@ impl Place {
         }
         sched_setaffinity(None, &only(processor)).ok()?;
         set_policy(0, libc::SCHED_BATCH);
-        Some(Place {
+        Some(CorePin {
             thread: gettid(),
             allowed,
             processor,
@@ -47,7 +47,7 @@ impl Place {
     /// Must be called each time before a guest runs. From time to time the thread may use any core
     /// for one round, so that the system wakes it on an idle one. It then stays on this core, and
     /// the guests follow.
-    pub fn look<'a>(&mut self, guests: impl Iterator<Item = &'a Guest>) {
+    pub fn update_core<'a>(&mut self, guests: impl Iterator<Item = &'a Guest>) {
         self.rounds += 1;
         if self.is_free {
             self.is_free = false;
@@ -57,14 +57,14 @@ impl Place {
                 self.processor = processor;
                 guests.for_each(|guest| move_all(guest.process_id(), &only(processor)));
             }
-        } else if self.rounds >= STAY && gettid() == self.thread {
+        } else if self.rounds >= ROUNDS_ON_CORE && gettid() == self.thread {
             self.rounds = 0;
             self.is_free = sched_setaffinity(None, &self.allowed).is_ok();
         }
     }
 }
 
-impl Drop for Place {
+impl Drop for CorePin {
     fn drop(&mut self) {
         let _ = sched_setaffinity(Some(self.thread), &self.allowed);
         set_policy(self.thread.as_raw_nonzero().get(), libc::SCHED_OTHER);
@@ -111,14 +111,14 @@ mod tests {
         if before.count() < 2 {
             return;
         }
-        let mut place = Place::claim_core().expect("there is a choice");
+        let mut pin = CorePin::pin_thread().expect("there is a choice");
         assert_eq!(sched_getaffinity(None).expect("a set").count(), 1);
-        place.rounds = STAY;
-        place.look(std::iter::empty());
+        pin.rounds = ROUNDS_ON_CORE;
+        pin.update_core(std::iter::empty());
         assert_eq!(sched_getaffinity(None).expect("a set"), before);
-        place.look(std::iter::empty());
+        pin.update_core(std::iter::empty());
         assert_eq!(sched_getaffinity(None).expect("a set").count(), 1);
-        drop(place);
+        drop(pin);
         assert_eq!(sched_getaffinity(None).expect("a set"), before);
     }
 }
