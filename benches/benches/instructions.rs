@@ -366,7 +366,7 @@ fn world(mut world: World<NullProbe>) -> World<NullProbe> {
 /// (dual connectivity), or each of two UEs has half of the data. Data of the second cell is sent
 /// over the link between the base stations, or over a link of its own. `flows` contains the rate of
 /// datagrams in Mbit/s, or `None` for CUBIC.
-fn two_cells(ues: &str, has_own_way: bool, flows: &[(&str, Option<u32>)]) -> World<NullProbe> {
+fn two_cells(ues: &str, has_own_route: bool, flows: &[(&str, Option<u32>)]) -> World<NullProbe> {
     let mut text = String::from(
         r#"
 duration = "10 s"
@@ -391,7 +391,7 @@ bandwidth = "20 MHz"
 channel = { path-loss = "uma" }
 "#,
     );
-    if has_own_way {
+    if has_own_route {
         text += "[link.core2]\nfrom = \"server\"\nto = \"other\"\nrate = \"10 Gbit/s\"\ndelay = \"1 ms\"\n";
     }
     text += ues;

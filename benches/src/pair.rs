@@ -156,13 +156,13 @@ impl Pair {
 
     fn send_from(&mut self, end: usize) {
         for outgoing in self.outbox.segments.drain(..) {
-            let way = (
+            let ids = (
                 FlowId::default(),
                 EndpointId(1 - end as u32),
                 RouteId::default(),
             );
             let (ecn, segment) = (outgoing.ecn, &outgoing.segment);
-            let packet = self.pool.send(way, self.now, ecn, segment);
+            let packet = self.pool.send(ids, self.now, ecn, segment);
             self.links[end].on_packet(self.now, packet, &mut self.pool, &mut NullProbe);
         }
         self.outbox.clear();

@@ -58,7 +58,7 @@ struct Bench {
     /// First sequence number that the endpoint never sent, its last acknowledgment, and the end of
     /// the data sent to the endpoint.
     next: u64,
-    said: u64,
+    acknowledged: u64,
     given: u64,
     stamp: u32,
     sent: usize,
@@ -104,7 +104,7 @@ fn bench(input: &mut Input<'_>) -> Bench {
         out: Outbox::default(),
         now: Time::ZERO,
         next: 0,
-        said: 0,
+        acknowledged: 0,
         given: 0,
         stamp: 0,
         sent: 0,
@@ -193,7 +193,7 @@ impl Bench {
             flags
         };
         let mut segment = Segment {
-            seq: input.near(&[self.given, self.said, 0]),
+            seq: input.near(&[self.given, self.acknowledged, 0]),
             ack: input.near(&[self.next, 1]),
             window: input.near(&[1 << 20, 0, 3000]).min(65_535 << 14),
             len: input.near(&[0, 0, 1448, 1]).min(65_535) as u32,
@@ -216,7 +216,7 @@ impl Bench {
     fn arrive(&mut self, segment: &Segment, ecn: Ecn) {
         self.tcp
             .on_segment(self.now, segment, ecn, &mut self.out, &mut NullProbe);
-        if segment.seq <= self.said.max(1) {
+        if segment.seq <= self.acknowledged.max(1) {
             self.given = self.given.max(segment.end_seq());
         }
         self.check();
@@ -241,8 +241,8 @@ impl Bench {
             );
             assert!(segment.options_len() <= 40, "options fit the header");
             if segment.flags.has(Flags::ACK) && !is_syn && !segment.flags.has(Flags::RST) {
-                assert!(segment.ack >= self.said, "acknowledgments do not go back");
-                self.said = segment.ack;
+                assert!(segment.ack >= self.acknowledged, "acknowledgments do not go back");
+                self.acknowledged = segment.ack;
             }
             self.next = self.next.max(segment.end_seq());
             if segment.has_timestamps {

@@ -362,7 +362,7 @@ mod tests {
         let pausing = probe.pause_share();
         let cases = Cases::new(8000);
         for time in [0, 50, 1000] {
-            let (mut is_along, mut is_border, mut rests, mut speeds) = (0.0, 0.0, 0.0, 0.0);
+            let (mut is_along, mut is_border, mut pauses, mut speeds) = (0.0, 0.0, 0.0, 0.0);
             cases.run(|seed| {
                 let at = walk(model, seed).kinematics_at(secs(time));
                 let (x, y) = (at.position.x, at.position.y);
@@ -375,7 +375,7 @@ mod tests {
                 let outer = (on_row && !(0.5..=2.5).contains(&rows))
                     || (!on_row && !(0.5..=1.5).contains(&columns));
                 is_border += f64::from(u8::from(outer));
-                rests += f64::from(u8::from(at.velocity.length() == 0.0));
+                pauses += f64::from(u8::from(at.velocity.length() == 0.0));
                 speeds += at.velocity.length();
             });
             let walks = cases.count() as f64;
@@ -388,7 +388,7 @@ mod tests {
                 "{time} s"
             );
             assert!((share(is_border) - border).abs() < 0.5 * error, "{time} s");
-            assert!((share(rests) - pausing).abs() < 0.5 * error, "{time} s");
+            assert!((share(pauses) - pausing).abs() < 0.5 * error, "{time} s");
             // The standard deviation of the speed is about 8 m/s.
             let expected = (1.0 - pausing) / model.speeds.mean_pace();
             assert!((share(speeds) - expected).abs() < 8.0 * error, "{time} s");

@@ -255,8 +255,9 @@ mod tests {
                 let place = from + (to - from) * t;
                 let (x, y) = house.local(place);
                 let depth = (0.5 * size.0 - x.abs()).min(0.5 * size.1 - y.abs()).min(3.0 - place.z);
-                let says = crossing.is_some_and(|c| c.enters <= t && t <= c.leaves);
-                prop_assert!(depth.abs() < 1e-6 || says == (depth > 0.0), "t = {t}, depth {depth}");
+                let is_inside = crossing.is_some_and(|c| c.enters <= t && t <= c.leaves);
+                let is_right = depth.abs() < 1e-6 || is_inside == (depth > 0.0);
+                prop_assert!(is_right, "t = {t}, depth {depth}");
             }
         }
     }

@@ -206,7 +206,7 @@ mod tests {
         let pausing = model.pause_share();
         let cases = Cases::new(8000);
         for time in [0, 60, 600] {
-            let (mut rests, mut speeds, mut middle) = (0.0, 0.0, 0.0);
+            let (mut pauses, mut speeds, mut middle) = (0.0, 0.0, 0.0);
             cases.run(|seed| {
                 let random = Stream::new(seed, "test", 0);
                 let track = model.track(Point::new(0.0, 0.0, 1.5), random);
@@ -214,8 +214,8 @@ mod tests {
                     .expect("good parameters")
                     .kinematics_at(Time::ZERO + Span::from_secs(time));
                 assert!((0.0..=200.0).contains(&at.position.x));
-                let is_rest = at.velocity.length() == 0.0;
-                rests += f64::from(u8::from(is_rest));
+                let is_pause = at.velocity.length() == 0.0;
+                pauses += f64::from(u8::from(is_pause));
                 speeds += at.velocity.length();
                 // Counts UEs in the middle quarter of the area.
                 let is_mid =
@@ -227,7 +227,7 @@ mod tests {
             // The limit is five standard errors. The standard deviation of a share is at most a
             // half, and that of the speed is 8 m/s.
             let error = 5.0 / walks.sqrt();
-            assert!((share(rests) - pausing).abs() < 0.5 * error, "{time} s");
+            assert!((share(pauses) - pausing).abs() < 0.5 * error, "{time} s");
             assert!(
                 (share(middle) - 0.25 * (1.0 - pausing)).abs() < 0.5 * error,
                 "{time} s"

@@ -280,9 +280,9 @@ fn the_index_finds_what_a_look_at_all_finds() {
     places.add(fleet.clone());
     let mut random = Stream::new(8, "test", 0);
     let (mut met, mut cut) = (0_u64, 0_u64);
-    let looks = Cases::new(4000);
-    for look in 0..looks.count() as u32 {
-        let time = time_at_secs(0.007 * f64::from(look));
+    let samples = Cases::new(4000);
+    for sample in 0..samples.count() as u32 {
+        let time = time_at_secs(0.007 * f64::from(sample));
         fleet.advance(time);
         let mut place = |high: f64| {
             Point::new(
@@ -291,7 +291,7 @@ fn the_index_finds_what_a_look_at_all_finds() {
                 high,
             )
         };
-        let (unit, car) = (place([1.5, 5.0, 10.0][look as usize % 3]), place(1.5));
+        let (unit, car) = (place([1.5, 5.0, 10.0][sample as usize % 3]), place(1.5));
         let near: Vec<Obstacle> = (0..fleet.len())
             .filter_map(|one| fleet.obstacle(one, time))
             .collect();
@@ -314,8 +314,8 @@ fn the_index_finds_what_a_look_at_all_finds() {
         met += edges.len() as u64;
         cut += crossed as u64;
     }
-    let looks = looks.count();
-    assert!(met > looks && 8 * cut > 3 * looks, "{met} {cut}");
+    let samples = samples.count();
+    assert!(met > samples && 8 * cut > 3 * samples, "{met} {cut}");
 }
 
 /// The depth has no jump while a truck drives through a ray.

@@ -208,7 +208,7 @@ fn around(points: &[Information], snr: f64) -> (Information, Information, f64) {
         capacity: 0.0,
         dispersion: 0.0,
     };
-    const REST: u64 = (1 << (52 - POINTS_LOG2)) - 1;
+    const LOW_BITS: u64 = (1 << (52 - POINTS_LOG2)) - 1;
     if snr.is_nan() || snr < LEAST_SNR {
         // Capacity and dispersion are proportional to a small SNR.
         return (NOTHING, points[0], snr.max(0.0) / LEAST_SNR);
@@ -218,7 +218,7 @@ fn around(points: &[Information], snr: f64) -> (Information, Information, f64) {
     if index >= POINTS {
         return (points[POINTS], points[POINTS], 0.0);
     }
-    let share = (from_least & REST) as f64 * (1.0 / (REST + 1) as f64);
+    let share = (from_least & LOW_BITS) as f64 * (1.0 / (LOW_BITS + 1) as f64);
     (points[index], points[index + 1], share)
 }
 

@@ -341,7 +341,7 @@ mod tests {
         // The path is blocked from 105 ms to 500 ms. The measurements at 120, 140 and 160 ms fail,
         // which makes a beam failure.
         let loss = |time: Time| {
-            if (time_at_ms(105)..at(500)).contains(&time) {
+            if (time_at_ms(105)..time_at_ms(500)).contains(&time) {
                 30.0
             } else {
                 0.0

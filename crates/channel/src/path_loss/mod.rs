@@ -1,8 +1,8 @@
 //! Path loss: the mean loss over distance, and the probability of a clear path.
 //!
-//! A [`Model`] gives the median loss in LOS and NLOS, the LOS probability, and the standard
-//! deviation and correlation distance of the shadowing. Each submodule contains the models of one
-//! source. [`PathLoss`] is the closed set of all models.
+//! A [`PathLossModel`] gives the median loss in LOS and NLOS, the LOS probability, and the
+//! standard deviation and correlation distance of the shadowing. Each submodule contains the models
+//! of one source. [`PathLoss`] is the closed set of all models.
 
 mod free_space;
 pub mod lte;

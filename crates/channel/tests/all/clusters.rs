@@ -321,13 +321,13 @@ fn beams_that_point_at_others_do_not_fail() {
             cell: 0,
             ue: 0,
         });
-        let mut gains = |aside: Option<Point>| -> Vec<f64> {
+        let mut gains = |beam_at: Option<Point>| -> Vec<f64> {
             (0..500)
                 .map(|ms| {
                     let mut ends = ends(50.0, 0.0);
-                    ends.base_beam_at = aside;
-                    let at =
-                        Time::ZERO + Span::from_millis(if aside.is_some() { ms } else { 600 + ms });
+                    ends.base_beam_at = beam_at;
+                    let at = Time::ZERO
+                        + Span::from_millis(if beam_at.is_some() { ms } else { 600 + ms });
                     link.large_scale_db(at, &ends)
                 })
                 .collect()

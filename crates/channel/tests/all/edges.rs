@@ -16,7 +16,7 @@ const CLUSTERS: Fading = Fading::Clusters {
 };
 
 /// Distances from the mast to the corner, and from the corner to the UE, metres.
-const WAYS: (f64, f64) = (40.0, 20.0);
+const DISTANCES: (f64, f64) = (40.0, 20.0);
 
 fn channel(carrier: f64, config: ChannelConfig) -> LinkChannel {
     let config = ChannelConfig {
@@ -34,18 +34,18 @@ fn channel(carrier: f64, config: ChannelConfig) -> LinkChannel {
     })
 }
 
-/// Returns ends with the UE `aside` metres beside the line from the mast past the corner. The
-/// obstruction of the direct path grows with `aside`.
-fn ends(aside: f64) -> LinkEnds {
-    let (to_corner, beyond) = WAYS;
+/// Returns ends with the UE `offset` metres beside the line from the mast past the corner. The
+/// obstruction of the direct path grows with `offset`.
+fn ends(offset: f64) -> LinkEnds {
+    let (to_corner, beyond) = DISTANCES;
     // The intercept theorem gives the distance of the corner from the path.
-    let across = aside * to_corner / (to_corner + beyond);
+    let across = offset * to_corner / (to_corner + beyond);
     let scale = (2.0 * (1.0 / to_corner + 1.0 / beyond)).sqrt();
     LinkEnds {
         obstruction: Some(across * scale),
         ..LinkEnds::new(
             Kinematics::at_rest(Point::new(0.0, 0.0, 10.0)),
-            Kinematics::at_rest(Point::new(to_corner + beyond, aside, 1.5)),
+            Kinematics::at_rest(Point::new(to_corner + beyond, offset, 1.5)),
         )
     }
 }
@@ -55,9 +55,9 @@ fn ends(aside: f64) -> LinkEnds {
 fn walk(channel: &mut LinkChannel) -> Vec<(f64, f64)> {
     (-5000..15_000)
         .map(|mm: i64| {
-            let aside = mm as f64 / 1000.0;
+            let offset = mm as f64 / 1000.0;
             let now = Time::ZERO + Span::from_micros((mm + 5000) as u64 * 500);
-            (aside, channel.large_scale_db(now, &ends(aside)))
+            (offset, channel.large_scale_db(now, &ends(offset)))
         })
         .collect()
 }
@@ -71,7 +71,7 @@ fn fallen_by(walk: &[(f64, f64)], db: f64) -> f64 {
 
 #[test]
 fn the_way_into_the_shadow_is_as_long_as_the_fresnel_radius_says() {
-    let (to_corner, beyond) = WAYS;
+    let (to_corner, beyond) = DISTANCES;
     for carrier in [2.1e9, 28e9, 73e9] {
         let config = ChannelConfig {
             los_fading: Fading::None,

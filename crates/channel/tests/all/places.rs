@@ -394,10 +394,10 @@ fn a_gain_is_within_its_bounds_at_another_place() {
             let mut draw = Stream::new(seed, "walk", number as u64);
             let (mut x, mut y) = (draw.uniform_in(-300.0, 300.0), 30.0);
             for n in 0..12_u32 {
-                let way = draw.uniform_in(0.0, if n % 10 == 0 { 40.0 } else { 1.0 });
+                let distance = draw.uniform_in(0.0, if n % 10 == 0 { 40.0 } else { 1.0 });
                 let toward = draw.uniform_in(0.0, TAU);
-                x = (x + way * cos(toward)).clamp(-600.0, 600.0);
-                y = (y + way * sin(toward)).clamp(-600.0, 600.0);
+                x = (x + distance * cos(toward)).clamp(-600.0, 600.0);
+                y = (y + distance * sin(toward)).clamp(-600.0, 600.0);
                 let mut ends = ends_at(x);
                 ends.base.position.z = 32.0;
                 ends.ue.position.y = y;
@@ -415,7 +415,7 @@ fn a_gain_is_within_its_bounds_at_another_place() {
                 assert!(is_within, "{path_loss:?} {n}: {least} {found} {most}");
                 let (middle, half) = ((least + most) / 2.0, (most - least) / 2.0);
                 tightest = tightest.max((found - middle).abs() / half);
-                if way < 1.0 {
+                if distance < 1.0 {
                     halves_db = (halves_db.0 + half, halves_db.1 + 1);
                 }
             }

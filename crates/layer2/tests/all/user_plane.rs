@@ -18,20 +18,20 @@ struct Reference {
     delivered: BTreeSet<u64>,
     returned: BTreeSet<u64>,
     /// Numbers reported as delivered.
-    told: BTreeSet<u64>,
+    confirmed: BTreeSet<u64>,
     heard: Vec<DeliveryStatus>,
 }
 
 impl Reference {
     fn outstanding(&self) -> u64 {
-        let is_told = |number: u64| {
+        let is_confirmed = |number: u64| {
             self.heard.iter().any(|status| {
                 let mut lost = status.lost().iter();
                 number < status.through || lost.any(|&(first, end)| (first..end).contains(&number))
             })
         };
         let numbered = (0..).zip(&self.sent);
-        let open = numbered.filter(|&(number, _)| !is_told(number));
+        let open = numbered.filter(|&(number, _)| !is_confirmed(number));
         open.map(|(_, sdu)| u64::from(sdu.size)).sum()
     }
 }
@@ -107,7 +107,7 @@ fn what_is_outstanding_is_what_no_status_has_told_of_and_stays_within_what_was_a
             {
                 let mut again = Vec::new();
                 hosting.on_status(now, &status, &mut again, |sdu| {
-                    assert!(reference.told.insert(u64::from(sdu.serial)), "once");
+                    assert!(reference.confirmed.insert(u64::from(sdu.serial)), "once");
                 });
                 reference.heard.push(status);
                 for sdu in again {
@@ -121,7 +121,7 @@ fn what_is_outstanding_is_what_no_status_has_told_of_and_stays_within_what_was_a
         assert_eq!(both.count(), 0);
         let known = reference.delivered.len() + reference.returned.len();
         assert_eq!(known, reference.sent.len());
-        assert_eq!(reference.told, reference.delivered);
+        assert_eq!(reference.confirmed, reference.delivered);
         assert_eq!(hosting.outstanding(), 0);
     });
 }

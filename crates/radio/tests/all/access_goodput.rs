@@ -437,10 +437,10 @@ fn idle_symbols_go_to_whoever_has_data_where_the_division_follows_the_demand() {
         let sizes = [if is_full { 1500 } else { 80 }, 1500];
         for step in 0..2400 {
             let most = if is_full { [1000, 1000] } else { [0, 1000] };
-            for (way, direction) in [(0, Direction::Downlink), (1, Direction::Uplink)] {
-                while inside[way] < most[way] {
-                    rig.send_packet(0, direction, sizes[way], way as u32);
-                    inside[way] += 1;
+            for (index, direction) in [(0, Direction::Downlink), (1, Direction::Uplink)] {
+                while inside[index] < most[index] {
+                    rig.send_packet(0, direction, sizes[index], index as u32);
+                    inside[index] += 1;
                 }
             }
             if !is_full && step % 2 == 0 {
@@ -449,10 +449,10 @@ fn idle_symbols_go_to_whoever_has_data_where_the_division_follows_the_demand() {
             }
             rig.run_for(Span::from_micros(500));
             for arrival in rig.arrivals.drain(..) {
-                let way = arrival.number as usize;
-                inside[way] -= 1;
+                let index = arrival.number as usize;
+                inside[index] -= 1;
                 if step >= 400 {
-                    bytes[way] += u64::from(sizes[way]);
+                    bytes[index] += u64::from(sizes[index]);
                 }
             }
         }

@@ -338,14 +338,14 @@ fn a_ue_out_of_range_waits_and_is_tried_again_now_and_then_until_its_link_has_fa
         (Direction::Downlink, 3_900, 200, 90..=110),
         (Direction::Uplink, 6_000, 2_000, 150..=360),
     ];
-    for (direction, waits_ms, fails_within_ms, looks) in cases {
+    for (direction, waits_ms, fails_within_ms, evaluations) in cases {
         for bearer in [BearerConfig::nr(UeId(0)), unacknowledged] {
             let mut rig = Rig::new(config(bearer), 1);
             rig.send_packet(0, direction, 1000, 0);
             rig.run_for(Span::from_millis(waits_ms));
             assert!(rig.arrivals.is_empty() && rig.rows.drops.is_empty());
             let slots = rig.access.counters().slots;
-            assert!(looks.contains(&slots), "{direction:?}: {slots}");
+            assert!(evaluations.contains(&slots), "{direction:?}: {slots}");
             for direction in [Direction::Downlink, Direction::Uplink] {
                 let counters = rig.access.counters_of(UeId(0), direction);
                 assert_eq!(counters, DirectionCounters::default());

@@ -77,8 +77,8 @@ impl Slots {
     }
 
     fn kind(&self, slot: u64) -> char {
-        let letters = self.pattern.as_bytes();
-        char::from(letters[(slot % letters.len() as u64) as usize])
+        let pattern = self.pattern.as_bytes();
+        char::from(pattern[(slot % pattern.len() as u64) as usize])
     }
 
     /// Returns true if a slot has PUCCH. In NR, short formats fit into the two uplink symbols of

@@ -408,8 +408,8 @@ fn keys_of_beam_failure_stand_together_with_values_of_their_lists() {
             panic!("{keys}: {mistakes:?}");
         };
         assert_eq!(mistake.message, message);
-        let said = format!("{:?}", mistake.expected);
-        assert!(said.contains(expected), "{said}");
+        let alternatives = format!("{:?}", mistake.expected);
+        assert!(alternatives.contains(expected), "{alternatives}");
     }
 }
 
@@ -566,8 +566,8 @@ fn levels_of_3g_stand_in_the_events_that_have_them() {
         assert_eq!(only(&with(event)), message, "{event}");
     }
     let near = refused(&with("kind = \"b1\", threshold-rspc = \"-95 dBm\""));
-    let mut said = near
+    let mut alternatives = near
         .iter()
         .filter_map(|mistake| mistake.suggestion.as_deref());
-    assert!(said.any(|it| it == "`threshold-rscp`"), "{near:?}");
+    assert!(alternatives.any(|it| it == "`threshold-rscp`"), "{near:?}");
 }

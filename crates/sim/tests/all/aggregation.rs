@@ -54,10 +54,10 @@ fn a_download_uses_the_cells_of_each_site_it_comes_to() {
     assert!((at(&old) - first.left_s).abs() < 1e-9 && (at(&new) - first.entered_s).abs() < 1e-9);
     // The number of a site's second cell is three above that of its first cell. Each of the two
     // cells is the secondary cell of the other.
-    let beside = |cell: CellId| CellId((cell.0 + 3) % 6);
+    let secondary_of = |cell: CellId| CellId((cell.0 + 3) % 6);
     assert_eq!(
         (old.cell, new.cell),
-        (beside(first.source), beside(first.target))
+        (secondary_of(first.source), secondary_of(first.target))
     );
     let mut times = rows
         .measured

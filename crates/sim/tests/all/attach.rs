@@ -144,7 +144,7 @@ fn a_crowd_that_attaches_at_once_is_served_and_the_same_each_time() {
 const UP: &str = "[flow.up]\nfrom = \"phone\"\nto = \"server\"\n";
 
 /// Returns the warnings before the run, and the warnings at its end.
-fn said(ues: &str, overrides: &[&str]) -> (Vec<String>, Vec<String>) {
+fn remarks(ues: &str, overrides: &[&str]) -> (Vec<String>, Vec<String>) {
     let flow = match ues.contains("count") {
         true => UP.replace("\"phone\"", "\"phone-0\""),
         false => UP.to_owned(),
@@ -160,7 +160,7 @@ fn said(ues: &str, overrides: &[&str]) -> (Vec<String>, Vec<String>) {
 
 #[test]
 fn ues_that_never_attach_are_named_with_the_reason() {
-    assert_eq!(said(PHONE, &[]), (Vec::new(), Vec::new()));
+    assert_eq!(remarks(PHONE, &[]), (Vec::new(), Vec::new()));
     let none: Vec<String> = Vec::new();
     let one = |found: &(Vec<String>, Vec<String>), parts: [&str; 2]| {
         let (before, after) = found;
@@ -172,10 +172,10 @@ fn ues_that_never_attach_are_named_with_the_reason() {
         assert!(parts.iter().all(has), "{remark}");
     };
     let phone = "UE \"phone\": not attached by the end of the run: ";
-    let weak = said(PHONE, &["mobility-management.q-rx-lev-min=\"-40 dBm\""]);
+    let weak = remarks(PHONE, &["mobility-management.q-rx-lev-min=\"-40 dBm\""]);
     one(&weak, [phone, "is not above `q-rx-lev-min` of -40 dBm"]);
     assert!(weak.1[0].contains("the strongest, \"west\", has an RSRP of -"));
-    let unread = said(PHONE, &["mobility-management.q-in=\"50 dB\""]);
+    let unread = remarks(PHONE, &["mobility-management.q-in=\"50 dB\""]);
     one(
         &unread,
         [
@@ -184,7 +184,7 @@ fn ues_that_never_attach_are_named_with_the_reason() {
         ],
     );
     // Neither the core's request nor a retransmission arrives, so T3410 expires after 15 s.
-    let lost = said(
+    let lost = remarks(
         PHONE,
         &["link.s1-west.loss={ probability = 1 }", "duration=\"20 s\""],
     );
@@ -194,13 +194,16 @@ fn ues_that_never_attach_are_named_with_the_reason() {
     );
     // The run ends after 8 s, before the UE has attached.
     let late = PHONE.replace("1 s", "7.9 s");
-    one(&said(&late, &[]), [phone, "the first attempt is under way"]);
+    one(
+        &remarks(&late, &[]),
+        [phone, "the first attempt is under way"],
+    );
     // Thirty UEs begin to attach within 14 s, and the run covers only half of this time.
     let many = PHONE.replace(
         "at = \"1 s\"",
         "at = \"1 s\"\nattach-within = \"14 s\"\ncount = 30",
     );
-    let (before, after) = said(&many, &[]);
+    let (before, after) = remarks(&many, &[]);
     assert_eq!(before, none);
     let begins = after
         .iter()
@@ -214,11 +217,11 @@ fn ues_that_never_attach_are_named_with_the_reason() {
 
 #[test]
 fn what_lets_no_ue_attach_is_said_before_the_run() {
-    let (before, after) = said(&PHONE.replace("1 s", "8 s"), &[]);
+    let (before, after) = remarks(&PHONE.replace("1 s", "8 s"), &[]);
     let late = "UE \"phone\": `attach-at` of 8 s is not before the end of the run at 8 s, so the UE never connects";
     assert_eq!((before, after), (vec![late.to_owned()], Vec::new()), "once");
     // 15 ms is the sum of 3, 6 and 6 ms from the preamble to the RRC setup.
-    let (before, after) = said(PHONE, &["mobility-management.t300=\"15 ms\""]);
+    let (before, after) = remarks(PHONE, &["mobility-management.t300=\"15 ms\""]);
     assert!(
         before[0].contains("`t300` of 15 ms expires before the RRC setup can arrive, 15 ms"),
         "{before:?}"
@@ -228,7 +231,7 @@ fn what_lets_no_ue_attach_is_said_before_the_run() {
         "{after:?}"
     );
     // With a wait of up to 10 ms for an occasion, 26 ms is the shortest T300 that suffices.
-    let enough = said(PHONE, &["mobility-management.t300=\"26 ms\""]);
+    let enough = remarks(PHONE, &["mobility-management.t300=\"26 ms\""]);
     assert_eq!(enough, (Vec::new(), Vec::new()));
 }
 

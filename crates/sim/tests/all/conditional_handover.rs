@@ -61,8 +61,8 @@ fn the_ue_goes_on_its_own_and_the_source_forwards_when_it_hears_of_it() {
 #[test]
 fn over_links_the_same_steps_are_messages() {
     // All waiting packets are forwarded at once, which may exceed the default queue.
-    let ways = ["x2-west", "x2-west.reverse", "x2-east", "x2-east.reverse"];
-    let rooms = ways.map(|way| format!("link.{way}.queue={{ limit = \"5000 packets\" }}"));
+    let links = ["x2-west", "x2-west.reverse", "x2-east", "x2-east.reverse"];
+    let rooms = links.map(|link| format!("link.{link}.queue={{ limit = \"5000 packets\" }}"));
     let overrides = std::iter::once(BETTER).chain(rooms.iter().map(String::as_str));
     let (rows, delivered) = run(&overrides.collect::<Vec<_>>());
     let successes = rows.count(RrcEvent::HandoverSuccess);
@@ -79,8 +79,8 @@ fn a_candidate_holds_room_for_its_time_alone() {
     let (rows, _) = run(&[BETTER, "mobility-management.candidate-timeout=\"300 ms\""]);
     let cancelled = rows.count(RrcEvent::CandidateCancelled);
     assert!(cancelled > 3, "{cancelled}");
-    let told = rows.count(RrcEvent::CandidatesSent);
-    assert!(told >= cancelled, "{told} and {cancelled}");
+    let sent = rows.count(RrcEvent::CandidatesSent);
+    assert!(sent >= cancelled, "{sent} and {cancelled}");
 }
 
 /// The link fails because no condition is ever met. The UE selects a candidate cell and enters it
@@ -185,31 +185,31 @@ fn without_forwarding_the_source_drops_what_it_has_whichever_hears_first_of_the_
     let given = "mobility-management.signalling=\"given\"";
     let far = |ms| format!("mobility-management.core-delay=\"{ms} ms\"");
     let far = [1, 20].map(far);
-    let mut ways: Vec<Vec<&str>> = far.iter().map(|far| vec![given, far]).collect();
-    ways.push(vec![]);
-    ways.push(vec![
+    let mut variants: Vec<Vec<&str>> = far.iter().map(|far| vec![given, far]).collect();
+    variants.push(vec![]);
+    variants.push(vec![
         "link.s1-middle.delay=\"1 ms\"",
         "link.s1-east.delay=\"1 ms\"",
     ]);
-    for way in ways {
-        let overrides: Vec<&str> = [BETTER, none].into_iter().chain(way.clone()).collect();
+    for variant in variants {
+        let overrides: Vec<&str> = [BETTER, none].into_iter().chain(variant.clone()).collect();
         let (rows, _) = run(&overrides);
         let gone = rows.handovers.iter();
         let gone = gone.filter(|row| row.procedure == Procedure::Conditional);
         let whole = gone.filter(|row| row.outcome == HandoverOutcome::Success);
         let whole: Vec<&HandoverRow> = whole.collect();
-        assert!(whole.len() >= 2, "{way:?}: {:?}", rows.handovers);
+        assert!(whole.len() >= 2, "{variant:?}: {:?}", rows.handovers);
         for row in whole {
             assert_eq!(
                 row.forwarded_numbered + row.forwarded_fresh,
                 0,
-                "{way:?}: {row:?}"
+                "{variant:?}: {row:?}"
             );
-            assert!(row.lost_packets > 0, "{way:?}: {row:?}");
+            assert!(row.lost_packets > 0, "{variant:?}: {row:?}");
         }
         let lost: u32 = rows.handovers.iter().map(|row| row.lost_packets).sum();
         let dropped = rows.drops.iter();
         let dropped = dropped.filter(|row| row.cause == RadioDropCause::Handover);
-        assert!(dropped.count() as u32 >= lost, "{way:?}: {lost}");
+        assert!(dropped.count() as u32 >= lost, "{variant:?}: {lost}");
     }
 }

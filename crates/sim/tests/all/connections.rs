@@ -25,7 +25,7 @@ fn scenario(duration: &str, losses: [&str; 2], flows: &str) -> String {
 const TCP: &str = "[flow.file]\nfrom = \"a\"\nto = \"b\"\nroute = [\"one\"]\n";
 
 /// Returns the remarks at the end of a run.
-fn said(text: &str) -> Vec<String> {
+fn remarks(text: &str) -> Vec<String> {
     let scenario = parse(text, ".".into(), &[]);
     let simulation = Simulation::new(scenario, Destination::Nowhere).expect("it is right");
     let results = simulation.run(|_| Control::Continue).expect("it runs");
@@ -36,26 +36,26 @@ fn said(text: &str) -> Vec<String> {
 fn a_connection_that_nothing_answers_is_told_with_its_syns() {
     // In Linux the first four timeouts are one second each (tcp_syn_linear_timeouts). Each of the
     // six further timeouts is twice as long as the one before (tcp_syn_retries).
-    let given_up = said(&scenario("200 s", ["1", "0"], TCP));
+    let given_up = remarks(&scenario("200 s", ["1", "0"], TCP));
     assert_eq!(
         given_up,
         [
             "flow \"file\": never connected: no answer to 11 SYNs from 0.000 to 68.096 s; the connection was given up"
         ]
     );
-    let under_way = said(&scenario("2 s", ["1", "0"], TCP));
+    let under_way = remarks(&scenario("2 s", ["1", "0"], TCP));
     assert_eq!(
         under_way,
         ["flow \"file\": never connected: no answer to 2 SYNs from 0.000 to 1.024 s"]
     );
     // If the run ends before any answer can arrive, there is no remark.
-    assert!(said(&scenario("10 ms", ["0", "0"], TCP)).is_empty());
-    assert!(said(&scenario("2 s", ["0", "0"], TCP)).is_empty());
+    assert!(remarks(&scenario("10 ms", ["0", "0"], TCP)).is_empty());
+    assert!(remarks(&scenario("2 s", ["0", "0"], TCP)).is_empty());
 }
 
 #[test]
 fn a_way_back_that_is_lost_is_told_apart() {
-    let [remark] = &said(&scenario("2 s", ["0", "1"], TCP))[..] else {
+    let [remark] = &remarks(&scenario("2 s", ["0", "1"], TCP))[..] else {
         panic!("one remark");
     };
     assert!(
@@ -67,7 +67,7 @@ fn a_way_back_that_is_lost_is_told_apart() {
 #[test]
 fn many_connections_are_told_in_one_sentence() {
     let many = TCP.replace("route", "count = 5\nroute");
-    let [remark] = &said(&scenario("2 s", ["1", "0"], &many))[..] else {
+    let [remark] = &remarks(&scenario("2 s", ["1", "0"], &many))[..] else {
         panic!("one remark");
     };
     assert!(
@@ -82,7 +82,7 @@ fn many_connections_are_told_in_one_sentence() {
 fn a_first_path_that_goes_before_an_answer_takes_the_connection_along() {
     let paths = "[flow.file]\nfrom = \"a\"\nto = \"b\"\nmultipath = { paths = [{ links = [\"one\"], \
                  until = \"3 s\" }, [\"two\"]] }\n";
-    let gone = said(&scenario("9 s", ["1", "0"], paths));
+    let gone = remarks(&scenario("9 s", ["1", "0"], paths));
     assert_eq!(
         gone,
         [
@@ -96,7 +96,7 @@ fn a_connection_that_is_given_up_later_is_told_with_what_arrived() {
     // From one second on no packet passes. Linux gives up after R2 of RFC 1122, some 15 minutes.
     let cut = "[blockage.cut]\nlink = \"one\"\nschedule = { period = \"3000 s\", duration = \"2999 s\", \
                phase = \"1 s\" }\neffect = \"dropped-on-arrival\"\n";
-    let [remark] = &said(&scenario("1500 s", ["0", "0"], &[TCP, cut].concat()))[..] else {
+    let [remark] = &remarks(&scenario("1500 s", ["0", "0"], &[TCP, cut].concat()))[..] else {
         panic!("one remark");
     };
     assert!(
@@ -130,7 +130,7 @@ fn a_ue_that_is_out_of_range_is_named_as_the_cause() {
         ([-12.0, 20.0], down, of_down),
         ([20.0, -12.0], down, of_up),
     ] {
-        let [remark] = &said(&in_cell(sinrs, flow))[..] else {
+        let [remark] = &remarks(&in_cell(sinrs, flow))[..] else {
             panic!("one remark");
         };
         let cause = format!("UE \"phone\" is out of range of cell \"macro\" {part}");
@@ -140,5 +140,5 @@ fn a_ue_that_is_out_of_range_is_named_as_the_cause() {
             "{remark}"
         );
     }
-    assert!(said(&in_cell([20.0, 20.0], up)).is_empty());
+    assert!(remarks(&in_cell([20.0, 20.0], up)).is_empty());
 }

@@ -33,8 +33,8 @@ fn a_stream_goes_on_while_the_phone_enters_the_target() {
     let release = step(RrcEvent::SourceReleased);
     // A message of 100 bytes takes 0.8 us at 1 Gbit/s, and the delay of the link is 5 ms.
     assert_eq!(success.since(complete).as_nanos(), 5_000_800);
-    let told = release.since(success).as_nanos();
-    assert!((5_000_800..20_000_000).contains(&told), "{told} ns");
+    let delay_ns = release.since(success).as_nanos();
+    assert!((5_000_800..20_000_000).contains(&delay_ns), "{delay_ns} ns");
     // Both cells send while both serve the UE.
     let cells = [CellId(0), CellId(1)].map(|cell| {
         let blocks = rows.blocks.iter();

@@ -212,11 +212,11 @@ fn a_full_buffer_is_full_at_two_gigabits_and_a_small_backlog_is_told() {
         "{found:.3e} of {most:.3e}"
     );
     let scenario = parse(&text(", backlog = \"256 kB\""));
-    let said = fadeout_sim::advice(&scenario);
+    let advice = fadeout_sim::advice(&scenario);
     assert!(
-        matches!(&said[..], [one] if one.contains("a full buffer with 256 kB on the way is none at")),
-        "{said:?}"
+        matches!(&advice[..], [one] if one.contains("a full buffer with 256 kB on the way is none at")),
+        "{advice:?}"
     );
-    let said = fadeout_sim::advice(&parse(&text("")));
-    assert_eq!(said, Vec::<String>::new());
+    let advice = fadeout_sim::advice(&parse(&text("")));
+    assert_eq!(advice, Vec::<String>::new());
 }

@@ -108,7 +108,7 @@ fn picos_keep_their_distances() {
 /// central site. Without it, the rim has less interference.
 #[test]
 fn a_network_that_repeats_itself_has_no_edge() {
-    let at = |wrap: bool, site: usize, way: (f64, f64)| {
+    let at = |wrap: bool, site: usize, offset: (f64, f64)| {
         let text = format!(
             "[deployment.x]\nlayout = \"uma\"\nwrap-around = {wrap}\n{}",
             PLAIN
@@ -117,20 +117,20 @@ fn a_network_that_repeats_itself_has_no_edge() {
         );
         let cells = scenario(&text).cells;
         let site = cells[3 * site].position;
-        let (x, y) = (site.x + way.0, site.y + way.1);
+        let (x, y) = (site.x + offset.0, site.y + offset.1);
         let rows = geometry(&format!(
             "{text}[ue.phone]\nposition = [\"{x} m\", \"{y} m\"]\n"
         ));
         (rows[0].coupling_loss_db.unwrap(), rows[0].sir_db.unwrap())
     };
-    for way in [(90.0, 20.0), (-130.0, 60.0), (10.0, -240.0)] {
-        let (loss, sir) = at(true, 0, way);
+    for offset in [(90.0, 20.0), (-130.0, 60.0), (10.0, -240.0)] {
+        let (loss, sir) = at(true, 0, offset);
         for rim in 7..19 {
-            let (its_loss, its_sir) = at(true, rim, way);
+            let (its_loss, its_sir) = at(true, rim, offset);
             // Positions are rounded to a micrometre, so losses have a small tolerance.
             assert!((loss - its_loss).abs() < 1e-4 && (sir - its_sir).abs() < 1e-4);
         }
-        let open = (7..19).map(|rim| at(false, rim, way).1);
+        let open = (7..19).map(|rim| at(false, rim, offset).1);
         assert!(open.fold(f64::NEG_INFINITY, f64::max) > sir + 0.3);
     }
 }
@@ -265,8 +265,8 @@ fn indoors_the_walls_cost_what_they_should() {
     let mut walls = Vec::new();
     for (ue, row) in described.ues.iter().zip(geometry(&text)) {
         let up = described.cells[0].position.z - ue.position.z;
-        let way = hypot(row.distance_m.unwrap(), up);
-        let free = 20.0 * log10(4.0 * std::f64::consts::PI * way * 2e9 / 299_792_458.0);
+        let distance = hypot(row.distance_m.unwrap(), up);
+        let free = 20.0 * log10(4.0 * std::f64::consts::PI * distance * 2e9 / 299_792_458.0);
         let lost = row.coupling_loss_db.unwrap() - free;
         match ue.penetration {
             Penetration::LowLoss => walls.push(lost),
@@ -332,7 +332,7 @@ fn a_density_is_a_number_of_ues() {
 #[test]
 fn what_is_wrong_is_said() {
     let city = "[deployment.x]\nlayout = \"uma\"\n";
-    for (text, said) in [
+    for (text, expected) in [
         ("[deployment.x]\nlayout = \"umma\"\n", "did you mean `uma`"),
         (
             "[deployment.x]\nlayout = { kind = \"uma\", inter-site-distance = 0 }\n",
@@ -407,7 +407,7 @@ fn what_is_wrong_is_said() {
         ),
     ] {
         let error = read(text).expect_err(text);
-        assert!(error.contains(said), "{text}\n{error}");
+        assert!(error.contains(expected), "{text}\n{error}");
     }
 }
 

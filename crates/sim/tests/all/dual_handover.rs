@@ -19,9 +19,9 @@ fn the_secondary_leg_goes_with_the_masters_first_change_and_nothing_is_lost() {
     let text = with_small_cell();
     for signalling in ["links", "given"] {
         // All waiting packets are forwarded at once, which may exceed the default queue.
-        let ways = ["x2-west", "x2-west.reverse", "x2-east", "x2-east.reverse"];
-        let mut overrides = ways
-            .map(|way| format!("link.{way}.queue={{ limit = \"5000 packets\" }}"))
+        let links = ["x2-west", "x2-west.reverse", "x2-east", "x2-east.reverse"];
+        let mut overrides = links
+            .map(|link| format!("link.{link}.queue={{ limit = \"5000 packets\" }}"))
             .to_vec();
         overrides.push(format!("mobility-management.signalling=\"{signalling}\""));
         let overrides: Vec<&str> = overrides.iter().map(String::as_str).collect();

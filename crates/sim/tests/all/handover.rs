@@ -83,12 +83,12 @@ fn what_a_full_x2_drops_is_lost_to_tcp_alone() {
 
 #[test]
 fn the_example_loses_nothing_that_it_forwards_and_a_queue_that_does_is_told() {
-    let said = |overrides: &[&str]| {
+    let advice = |overrides: &[&str]| {
         let simulation = Simulation::new(example(overrides), Destination::Nowhere);
         let results = simulation.expect("it is right").run(|_| Control::Continue);
         results.expect("it runs").remarks
     };
-    assert_eq!(said(&[]), Vec::<String>::new());
+    assert_eq!(advice(&[]), Vec::<String>::new());
     let (rows, _) = run(&[]);
     assert!(
         rows.handovers
@@ -102,7 +102,7 @@ fn the_example_loses_nothing_that_it_forwards_and_a_queue_that_does_is_told() {
             .all(|row| row.cause != DropCause::QueueFull)
     );
     let small = "link.x2-west.queue={ limit = \"5 packets\" }";
-    let [remark] = &said(&[small])[..] else {
+    let [remark] = &advice(&[small])[..] else {
         panic!("one remark");
     };
     assert!(
@@ -269,8 +269,8 @@ fn with_bicasting_the_target_has_what_the_source_drops() {
     // new route.
     let (rows, _) = run(&[BICASTING, "mobility-management.bicast-after=\"5 ms\""]);
     let row = rows.handovers.first().expect("a handover");
-    let told = row.bicast_s - row.commanded_s;
-    assert!((0.005..0.02).contains(&told), "{row:?}");
+    let delay_s = row.bicast_s - row.commanded_s;
+    assert!((0.005..0.02).contains(&delay_s), "{row:?}");
     assert!(row.bicast_packets > 10, "{row:?}");
 }
 
@@ -312,7 +312,7 @@ fn mistakes_about_bicasting_are_told() {
         name: "handover.toml".to_owned(),
         base_dir: ".".into(),
     };
-    let told = |overrides: &[&str]| {
+    let refusal = |overrides: &[&str]| {
         let overrides: Vec<Override> = overrides.iter().map(|&it| Override::new(it)).collect();
         let parsed = fadeout_scenario::parse(text, &source, &overrides, fadeout_sim::catalog());
         parsed.map(|_| ()).expect_err("a mistake").to_string()
@@ -331,9 +331,9 @@ fn mistakes_about_bicasting_are_told() {
     );
     let [before, after] =
         ["before", "after"].map(|when| format!("mobility-management.bicast-{when}=\"5 ms\""));
-    let error = told(&[&before]);
+    let error = refusal(&[&before]);
     assert!(error.contains("needs bicasting"), "{error}");
-    let error = told(&[BICASTING, &before, &after]);
+    let error = refusal(&[BICASTING, &before, &after]);
     assert!(error.contains("has two start times"), "{error}");
 }
 

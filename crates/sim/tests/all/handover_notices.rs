@@ -97,7 +97,7 @@ fn a_flow_is_told_when_the_ue_leaves_and_when_it_is_there() {
 
 /// Runs the example with these overrides. Returns the notices at the first end of its flow, and the
 /// handovers.
-fn told_with(overrides: &[&str]) -> (Vec<(Time, LinkInfo)>, Vec<HandoverRow>) {
+fn notices_with(overrides: &[&str]) -> (Vec<(Time, LinkInfo)>, Vec<HandoverRow>) {
     let scenario = example("", overrides);
     let heard = Arc::new(Mutex::new(Vec::new()));
     let choose = &mut |_: &fadeout_scenario::Flow| {
@@ -113,7 +113,7 @@ fn told_with(overrides: &[&str]) -> (Vec<(Time, LinkInfo)>, Vec<HandoverRow>) {
 
 #[test]
 fn a_flow_is_told_when_the_conditions_of_a_candidate_begin_to_hold() {
-    let (heard, rows) = told_with(&[
+    let (heard, rows) = notices_with(&[
         "mobility-management.procedure=\"conditional\"",
         "mobility-management.events=[{ kind = \"a3\", offset = \"-6 dB\" }]",
         "flow.download.link-info={ link = \"phone\", delay = \"3 ms\", prediction = \"1 s\" }",
@@ -145,7 +145,7 @@ fn a_flow_is_told_when_the_conditions_of_a_candidate_begin_to_hold() {
 #[test]
 fn a_flow_that_asks_is_told_rates_and_x_tcp_follows_them() {
     let info = "flow.download.link-info={ link = \"phone\", delay = \"3 ms\", rates = true }";
-    let (heard, rows) = told_with(&[info]);
+    let (heard, rows) = notices_with(&[info]);
     let [row] = &rows[..] else {
         panic!("one handover: {rows:?}");
     };

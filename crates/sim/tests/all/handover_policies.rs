@@ -51,7 +51,7 @@ const SMOOTH: &str =
 #[derive(Default)]
 struct Counting {
     asked: u32,
-    told: u32,
+    notified: u32,
 }
 
 impl HandoverPolicy for Counting {
@@ -62,8 +62,8 @@ impl HandoverPolicy for Counting {
         report.cells.first().map(|it| it.cell)
     }
     fn on_handover(&mut self, row: &HandoverRow) {
-        self.told += 1;
-        assert!(self.asked >= self.told && row.left_s > row.triggered_s);
+        self.notified += 1;
+        assert!(self.asked >= self.notified && row.left_s > row.triggered_s);
     }
 }
 

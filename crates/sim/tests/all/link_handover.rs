@@ -318,13 +318,13 @@ fn a_limit_in_round_trips_of_no_flow_is_refused() {
     };
     // The flow begins on the other link, so its round-trip time over this link is unknown and the
     // scenario is refused.
-    let beside = "[flow.download]\nfrom = \"server\"\nto = \"phone\"\nroute = [\"internet\", \"iu\", \"umts\"]\n";
-    let error = limited(beside).expect("no flow uses the link");
+    let other_route = "[flow.download]\nfrom = \"server\"\nto = \"phone\"\nroute = [\"internet\", \"iu\", \"umts\"]\n";
+    let error = limited(other_route).expect("no flow uses the link");
     assert!(error.contains("lte"), "{error}");
     assert!(
         error.contains("`source-limit` in round trips") && error.contains("its `queue`"),
         "{error}"
     );
-    let through = beside.replace("\"iu\", \"umts\"", "\"s1\", \"lte\"");
+    let through = other_route.replace("\"iu\", \"umts\"", "\"s1\", \"lte\"");
     assert_eq!(limited(&through), None);
 }

@@ -199,8 +199,8 @@ fn without_the_future_it_says_the_same() {
         let predict = |known: &[Report]| {
             let mut predictor = Predictor::new(with_errors(regions));
             predictor.stand(0, (40.0, -30.0));
-            let said = known.iter().filter_map(|&one| predictor.report(one));
-            said.collect::<Vec<_>>()
+            let predictions = known.iter().filter_map(|&one| predictor.report(one));
+            predictions.collect::<Vec<_>>()
         };
         let whole = predict(&all);
         assert!(whole.len() > 5, "{}", whole.len());

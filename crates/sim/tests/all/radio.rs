@@ -310,14 +310,14 @@ fn a_scenario_in_which_nothing_can_pass_is_named() {
         advice("10 Mbit/s", "10 packets", flow),
         Vec::<String>::new()
     );
-    for (rate, limit, flow, said) in [
+    for (rate, limit, flow, expected) in [
         ("10 Mbit/s", "10 packets", "", "no flow"),
         ("10 Mbit/s", "1 B", flow, "cannot hold a full packet"),
         ("1 bit/s", "10 packets", flow, "longer than the run"),
     ] {
         let sentences = advice(rate, limit, flow);
         assert_eq!(sentences.len(), 1, "{sentences:?}");
-        assert!(sentences[0].contains(said), "{sentences:?}");
+        assert!(sentences[0].contains(expected), "{sentences:?}");
     }
 }
 

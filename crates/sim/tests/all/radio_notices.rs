@@ -64,19 +64,19 @@ fn watched(text: &str) -> Watch {
 
 #[test]
 fn freeze_tcp_shuts_its_window_before_each_blockage_of_its_cell() {
-    let told = |by: &str| {
+    let notices = |by: &str| {
         let info = format!(
             "link-info = {{ link = \"{by}\", delay = \"10 ms\", prediction = \"100 ms\" }}"
         );
         watched(&scenario("outage-response = \"freeze\"", &info))
     };
-    let watch = told("phone");
+    let watch = notices("phone");
     let starts = (1..5).map(|n| Time::ZERO + PERIOD * n);
     assert_eq!(watch.shut_at.len(), 4, "{watch:?}");
     for (start, (shut_at, opened_at)) in starts.zip(watch.shut_at.iter().zip(&watch.opened_at)) {
-        let told_at = start.saturating_sub(AHEAD).saturating_add(DELAY);
+        let notified_at = start.saturating_sub(AHEAD).saturating_add(DELAY);
         assert!(
-            (told_at..start).contains(shut_at),
+            (notified_at..start).contains(shut_at),
             "{shut_at:?} for {start:?}"
         );
         assert_eq!(
@@ -85,7 +85,7 @@ fn freeze_tcp_shuts_its_window_before_each_blockage_of_its_cell() {
         );
     }
     // The cell that serves the phone is the same source of notices.
-    let by_cell = told("base");
+    let by_cell = notices("base");
     assert_eq!(by_cell.shut_at, watch.shut_at);
     // A sender without notices has timeouts, and its receiver's window stays open.
     let plain = watched(&scenario("", ""));
@@ -100,14 +100,14 @@ fn freeze_tcp_shuts_its_window_before_each_blockage_of_its_cell() {
 
 #[test]
 fn lost_notices_leave_an_end_as_it_would_be_without_them() {
-    let told = |loss: f64| {
+    let notices = |loss: f64| {
         let info = format!(
             "link-info = {{ link = \"phone\", delay = \"10 ms\", prediction = \"100 ms\", loss = {loss} }}"
         );
         let text = scenario("outage-response = \"freeze\"", &info);
         watched(&text.replace("duration = \"10 s\"", "duration = \"30 s\""))
     };
-    let (all, half, none) = (told(0.0), told(0.5), told(1.0));
+    let (all, half, none) = (notices(0.0), notices(0.5), notices(1.0));
     let long = scenario("", "").replace("duration = \"10 s\"", "duration = \"30 s\"");
     assert_eq!(all.shut_at.len(), 14);
     assert!(none.shut_at.is_empty(), "{none:?}");
@@ -157,10 +157,10 @@ fn each_ue_of_a_group_tells_its_own_flow() {
     );
     let text = text.replace("[ue.phone]\n", "[ue.phone]\ncount = 2\n");
     let scenario = parse(&text, ".".into(), &[]);
-    let told = scenario.flows.iter().map(|flow| {
+    let notified = scenario.flows.iter().map(|flow| {
         let info = flow.link_info.expect("every flow is told");
         scenario.source_name(info.source)
     });
-    assert_eq!(told.collect::<Vec<_>>(), ["phone-0", "phone-1"]);
+    assert_eq!(notified.collect::<Vec<_>>(), ["phone-0", "phone-1"]);
     unobserved(&scenario).expect("a world");
 }

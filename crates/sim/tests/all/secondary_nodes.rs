@@ -84,7 +84,7 @@ fn failures(rows: &Rows) -> usize {
 }
 
 /// Returns the example `handover` with a small NR cell along the road. All sites have links to it.
-fn along_the_way(node: &str) -> String {
+fn road_scenario(node: &str) -> String {
     let text = include_str!("../../../../scenarios/handover.toml");
     let small = format!(
         "[link.x2-small]\nfrom = \"middle\"\nto = \"small\"\nrate = \"1 Gbit/s\"\ndelay = \"5 ms\"\n\
@@ -107,9 +107,10 @@ fn a_handover_keeps_the_node_or_releases_it_as_the_key_says() {
     let example = parse(example, ".".into(), &[duration]);
     let (without, _) = run_with(&example, Rows::default());
     for (key, kept) in [("keep", true), ("strongest", true), ("release", false)] {
-        let text = along_the_way(&format!("at-handover = \"{key}\""));
-        let ways = ["x2-west", "x2-west.reverse", "x2-east", "x2-east.reverse"];
-        let overrides = ways.map(|way| format!("link.{way}.queue={{ limit = \"5000 packets\" }}"));
+        let text = road_scenario(&format!("at-handover = \"{key}\""));
+        let links = ["x2-west", "x2-west.reverse", "x2-east", "x2-east.reverse"];
+        let overrides =
+            links.map(|link| format!("link.{link}.queue={{ limit = \"5000 packets\" }}"));
         let overrides = overrides.iter().map(String::as_str);
         let overrides: Vec<&str> = overrides.chain([duration]).collect();
         let scenario = parse(&text, ".".into(), &overrides);
@@ -155,11 +156,11 @@ fn a_handover_keeps_the_node_or_releases_it_as_the_key_says() {
 /// Returns the changes of the secondary node in the example without its building and its event for
 /// the release. Another small cell is next to the first, whose beam is blocked from 4 s on.
 fn cut(duration: &str, after_failure: &str) -> Vec<SecondaryChangeRow> {
-    let way = "rate = \"10 Gbit/s\", queue = { limit = \"50 ms\" }";
+    let rates = "rate = \"10 Gbit/s\", queue = { limit = \"50 ms\" }";
     let corner = format!(
         "[cell.corner]\nposition = [\"30 m\", \"30 m\"]\nheight = \"10 m\"\nradio = \"nr\"\ntx-power = \"20 dBm\"\n\
          carrier = \"3.5 GHz\"\nbandwidth = \"20 MHz\"\nchannel = {{ path-loss = \"umi\" }}\n\n\
-         [link]\nx2-corner = {{ from = \"macro\", to = \"corner\", delay = \"2 ms\", {way}, reverse = {{ {way} }} }}\n"
+         [link]\nx2-corner = {{ from = \"macro\", to = \"corner\", delay = \"2 ms\", {rates}, reverse = {{ {rates} }} }}\n"
     );
     let scenario = parse(
         &format!("{EN_DC}\n{corner}"),

@@ -62,8 +62,8 @@ fn a_status_is_asked_for_on_the_leg_that_it_is_for() {
         "ue.phone.split={ ul-data-split-threshold = \"0 B\" }",
         "flow.user.application.rate=\"60 Mbit/s\"",
     ];
-    for way in [&[][..], &up[..]] {
-        let [single, split] = [&[][..], &split[..]].map(|more| run(&[way, more].concat()));
+    for overrides in [&[][..], &up[..]] {
+        let [single, split] = [&[][..], &split[..]].map(|more| run(&[overrides, more].concat()));
         let of = |summary: &Value, key: &str| {
             let value = &summary["datagram_flows"][0][key];
             value
@@ -75,10 +75,10 @@ fn a_status_is_asked_for_on_the_leg_that_it_is_for() {
         let late = of(&split, "p99_delay_s") - of(&single, "p99_delay_s");
         assert!(
             late < 0.012,
-            "{way:?}: {late}, of which the link between base stations is 2 ms"
+            "{overrides:?}: {late}, of which the link between base stations is 2 ms"
         );
         // PDCP gives up packets that take longer than t-Reordering, on a single leg too.
         let [lost, lost_alone] = [&split, &single].map(|run| of(run, "lost_datagrams"));
-        assert!(lost <= lost_alone, "{way:?}: {lost}, {lost_alone}");
+        assert!(lost <= lost_alone, "{overrides:?}: {lost}, {lost_alone}");
     }
 }

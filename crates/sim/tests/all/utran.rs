@@ -208,8 +208,8 @@ fn stream(direction: [&str; 2], overrides: &[&str]) -> ([f64; 3], Rows) {
     let scenario = parse(&format!("{head}{flow}"), ".".into(), &all);
     let mut world = build(&scenario, Rows::with_measurements()).expect("a world");
     while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
-    let told = summary(&scenario, &world);
-    let row = &told["datagram_flows"][0];
+    let written = summary(&scenario, &world);
+    let row = &written["datagram_flows"][0];
     let of = |key: &str| {
         row[key]
             .as_f64()
@@ -322,9 +322,9 @@ fn an_event_beyond_what_is_reported_is_said() {
             "RSRP that a UE reports is between -156 and -31 dBm",
         ),
     ] {
-        let said = of(&[&format!("mobility-management.events{level}")]);
+        let found = of(&[&format!("mobility-management.events{level}")]);
         let expected = format!("mobility-management: event {kind} is never entered: {what}");
-        assert_eq!(said, [expected], "{level}");
+        assert_eq!(found, [expected], "{level}");
     }
 }
 

@@ -19,7 +19,7 @@ use fadeout_radio::channel::path_loss::{
 };
 use fadeout_radio::channel::{knife_edge, noise, shadowing};
 use fadeout_radio::phy::mcs::McsTable;
-use fadeout_sim::prediction::{Cut, Prediction, Said, match_up, score};
+use fadeout_sim::prediction::{Cut, Prediction, SentPrediction, match_up, score};
 use std::fs;
 use std::path::Path;
 
@@ -323,7 +323,7 @@ fn shadows(name: &str) -> Vec<f64> {
         }
         "dur_comoving_speed" => {
             // True if a car is still in the shadow of a thin truck after ten million seconds.
-            let is_beside = |car: f64| {
+            let is_in_shadow = |car: f64| {
                 let at = 1e7;
                 let truck = Obstacle {
                     center: (22.22 * at, 6.0),
@@ -335,7 +335,7 @@ fn shadows(name: &str) -> Vec<f64> {
                 let to = Point::new(car * at, 10.0, 1.5);
                 truck.crossing(Point::new(0.0, 0.0, 1.5), to).is_some()
             };
-            edge(30.0, 22.22 * 10.0 / 6.0, is_beside)
+            edge(30.0, 22.22 * 10.0 / 6.0, is_in_shadow)
         }
         _ => panic!("{name}"),
     }]
@@ -505,7 +505,7 @@ fn rates(name: &str) -> Vec<f64> {
 /// prediction.
 fn marks() -> Vec<f64> {
     let at = |s: u64| Time::ZERO + Span::from_secs(s);
-    let said = (0..50).map(|n| Said {
+    let sent = (0..50).map(|n| SentPrediction {
         prediction: Prediction {
             made: at(10 * n),
             ue: 0,
@@ -525,8 +525,8 @@ fn marks() -> Vec<f64> {
     };
     let right = (0..40).map(|n| cut(at(10 * n + 2)));
     let unforeseen = (50..70).map(|n| cut(at(10 * n)));
-    let (said, cuts): (Vec<_>, Vec<_>) = (said.collect(), right.chain(unforeseen).collect());
-    let found = score(&match_up(&said, &cuts, Time::NEVER).iter());
+    let (sent, cuts): (Vec<_>, Vec<_>) = (sent.collect(), right.chain(unforeseen).collect());
+    let found = score(&match_up(&sent, &cuts, Time::NEVER).iter());
     let (precision, recall) = (found.precision.expect("some"), found.recall.expect("some"));
     vec![
         precision,

@@ -114,17 +114,19 @@ impl CompressedTcp {
         let same_ack = before.ack() == now.ack();
         let same_window = before.window == now.window;
         let same_ttl = before.hop == now.hop;
-        let same_rest = has_ack(before) == has_ack(now) && {
+        let same_other_fields = has_ack(before) == has_ack(now) && {
             let is_plain = !self.options.has_list && now.rsf() == 0;
             is_plain && same_ttl && reference.uses_ecn == new.uses_ecn
         };
         match self.format {
-            Format::Rnd1 => same_rest && same_window && same_ack && seq(18, 65_535),
-            Format::Rnd2 => same_rest && same_window && same_ack && scaled(before, now),
-            Format::Rnd3 => same_rest && same_window && same_seq && ack(15, 8191),
-            Format::Rnd5 => same_rest && same_window && seq(14, 8191) && ack(15, 8191),
-            Format::Rnd6 => same_rest && same_window && scaled(before, now) && ack(16, 16_383),
-            Format::Rnd7 => same_rest && same_seq && ack(18, 65_535),
+            Format::Rnd1 => same_other_fields && same_window && same_ack && seq(18, 65_535),
+            Format::Rnd2 => same_other_fields && same_window && same_ack && scaled(before, now),
+            Format::Rnd3 => same_other_fields && same_window && same_seq && ack(15, 8191),
+            Format::Rnd5 => same_other_fields && same_window && seq(14, 8191) && ack(15, 8191),
+            Format::Rnd6 => {
+                same_other_fields && same_window && scaled(before, now) && ack(16, 16_383)
+            }
+            Format::Rnd7 => same_other_fields && same_seq && ack(18, 65_535),
             Format::Rnd8 => {
                 let ttl = lsb(u32::from(now.hop), u32::from(before.hop), 3, 3);
                 let same_flag = has_ack(before) == has_ack(now);

@@ -286,12 +286,12 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         prop_oneof![4 => Just(MSS), 1 => 0u32..1448, 2 => Just(0u32)],
         prop_oneof![6 => Just(0u8), 1 => 0u8..4],
     );
-    let way = (
+    let delivery = (
         prop_oneof![20 => Just(0u64), 1 => 0u64..600],
         prop::bool::weighted(0.3),
         prop::bool::weighted(0.02),
     );
-    let step = (numbers, header, way).prop_map(|(numbers, header, way)| Step {
+    let step = (numbers, header, delivery).prop_map(|(numbers, header, delivery)| Step {
         payloads: numbers.0,
         acked: numbers.1,
         ms: numbers.2,
@@ -301,9 +301,9 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
         hop: header.2,
         len: header.3,
         blocks: header.4,
-        age_ms: way.0,
-        is_lost: way.1,
-        resets: way.2,
+        age_ms: delivery.0,
+        is_lost: delivery.1,
+        resets: delivery.2,
     });
     prop::collection::vec(step, 1..80)
 }

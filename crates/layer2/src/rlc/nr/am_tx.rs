@@ -97,7 +97,7 @@ impl AmTx {
 
     pub(in crate::rlc) fn pull(&mut self, pull: &mut Pull<'_, impl QueueManagement>) {
         self.pull_retransmissions(pull);
-        self.pull_rest(pull);
+        self.pull_partial_sdu(pull);
         while !self.is_segmenting && self.outstanding.unacked.window_left() > 0 {
             let Some(head) = pull.next(&mut self.buffer) else {
                 break;
@@ -140,7 +140,7 @@ impl AmTx {
     }
 
     /// Sends the remainder of the partly sent SDU, or a further segment of it.
-    fn pull_rest(&mut self, pull: &mut Pull<'_, impl QueueManagement>) {
+    fn pull_partial_sdu(&mut self, pull: &mut Pull<'_, impl QueueManagement>) {
         if !self.is_segmenting {
             return;
         }

@@ -220,8 +220,8 @@ fn circular_pico(speed_kmh: f64, ttt_ms: u64) -> [f64; 3] {
         let mut left = None;
         let length = (chord_m / at_a_ms) as u64 + ttt_ms + 10;
         for ms in 0..length {
-            let way_m = at_a_ms * ms as f64 - chord_m / 2.0;
-            let distance_m = (way_m * way_m + offset_m * offset_m).sqrt();
+            let along_m = at_a_ms * ms as f64 - chord_m / 2.0;
+            let distance_m = (along_m * along_m + offset_m * offset_m).sqrt();
             // The pico cell's level falls with the distance, and equals the macro cell's level at
             // the outer circle.
             let samples = [0.0, outer_m - distance_m];

@@ -56,7 +56,7 @@ pub(crate) struct Direction {
     outstanding: BTreeMap<u64, Outstanding>,
     fin_at: Option<u64>,
     /// Highest acknowledgment that the receiver has sent.
-    said: u64,
+    acknowledged: u64,
     /// Right edge of the window that the receiver has sent.
     offered: u64,
     has_offered: bool,
@@ -150,7 +150,7 @@ impl Direction {
         let age = i64::from(self.recent.wrapping_sub(segment.ts_value) as i32);
         if segment.flags.has(Flags::SYN) {
             // A late copy of the SYN does not change the newest timestamp.
-            if self.said == 0 || age <= 0 {
+            if self.acknowledged == 0 || age <= 0 {
                 self.recent = segment.ts_value;
             }
             return false;
@@ -162,7 +162,7 @@ impl Direction {
         if age > 1 && !(changes_nothing && age <= rto.as_millis() as i64) {
             return true;
         }
-        if segment.seq <= self.said && age <= 0 {
+        if segment.seq <= self.acknowledged && age <= 0 {
             self.recent = segment.ts_value;
         }
         false
@@ -188,7 +188,10 @@ impl Direction {
             return;
         }
         let is_syn = segment.flags.has(Flags::SYN);
-        assert!(segment.ack >= self.said, "acknowledgments do not go back");
+        assert!(
+            segment.ack >= self.acknowledged,
+            "acknowledgments do not go back"
+        );
         if !is_syn {
             let is_of_run = self.ends_runs && segment.ack == self.before_newest;
             assert!(
@@ -196,7 +199,7 @@ impl Direction {
                 "an acknowledgment says what has arrived in order"
             );
         }
-        self.said = segment.ack;
+        self.acknowledged = segment.ack;
         let edge = segment.ack + segment.window;
         // A window is rounded to a unit of its scale, which is at most 2^14 (RFC 7323 section 2.4).
         let slack = if self.has_offered { 1 << 14 } else { 1 << 30 };

@@ -205,7 +205,7 @@ impl Pair {
         }
         let sent = self.process_output(number, &mut out);
         self.out = out;
-        self.look_at(number, sent);
+        self.check_output(number, sent);
         let end = &mut self.ends[number];
         let at = end.tcp.wake_at();
         if !at.is_never()
@@ -305,7 +305,7 @@ impl Pair {
     }
 
     /// Compares the sender's own state with that of the model.
-    fn look_at(&self, number: usize, sent: u32) {
+    fn check_output(&self, number: usize, sent: u32) {
         let end = &self.ends[number];
         let row = end.tcp.congestion_row(self.now);
         let mut counts = self.directions[number].counts();

@@ -61,15 +61,15 @@ fn a_dctcp_receiver_echoes_exactly_the_marked_segments() {
 #[test]
 fn accurate_feedback_counts_every_mark() {
     let report = both("cubic", &with_ecn("accurate"));
-    let told = report.acks.last().map_or(0, |ack| ack.ce_packets);
+    let reported = report.acks.last().map_or(0, |ack| ack.ce_packets);
     let received = report
         .received
         .iter()
         .filter(|(_, is_marked)| *is_marked)
         .count();
     // The marks of at most 16 packets may be unreported, because ACKs are still in flight.
-    assert!(received as u32 - told <= 16, "{told} of {received}");
-    assert!(told > 10 && report.dropped == 0);
+    assert!(received as u32 - reported <= 16, "{reported} of {received}");
+    assert!(reported > 10 && report.dropped == 0);
     assert!(report.sent.contains(&Ecn::Ect0));
 }
 

@@ -221,10 +221,10 @@ fn congestion_marks_are_negotiated_and_reduce_once_a_window() {
         1
     );
     let left = s.left();
-    let told = left
+    let reported = left
         .iter()
         .filter(|left| left.segment.flags.has(Flags::CWR));
-    assert_eq!(told.count(), 1, "the receiver is told once");
+    assert_eq!(reported.count(), 1, "the receiver is told once");
 }
 
 #[test]

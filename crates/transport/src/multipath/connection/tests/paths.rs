@@ -96,10 +96,10 @@ fn a_path_taken_away_while_running_hands_its_data_over() {
     assert_eq!(net.delivered, 6_000_000);
     assert_eq!(net.carried(0), left);
     assert!(net.carried(2) > 1_000_000);
-    let is_told = |sent: &(Time, usize, PathId, Segment)| {
+    let is_removal = |sent: &(Time, usize, PathId, Segment)| {
         sent.3.mptcp == MptcpOption::RemoveAddress { path: 0 }
     };
-    assert!(net.sent.iter().any(is_told));
+    assert!(net.sent.iter().any(is_removal));
 }
 
 #[test]

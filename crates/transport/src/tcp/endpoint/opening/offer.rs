@@ -73,9 +73,9 @@ mod tests {
 
     #[test]
     fn a_peer_that_names_no_segment_or_a_tiny_one_gets_the_least_allowed() {
-        for (said, taken) in [(0, 536), (1, 48), (48, 48), (49, 49), (1460, 1460)] {
+        for (offered, taken) in [(0, 536), (1, 48), (48, 48), (49, 49), (1460, 1460)] {
             let segment = Segment {
-                mss: said,
+                mss: offered,
                 ..syn(Flags::default())
             };
             assert_eq!(Offer::from_segment(&segment, false).mss, taken);

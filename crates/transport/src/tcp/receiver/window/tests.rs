@@ -273,12 +273,12 @@ fn a_subflow_says_what_another_one_offered_rounded_down() {
     // rounded down to the scale.
     window.threshold = 10_000;
     for next in [1_001, 2_001, 3_001] {
-        let said = window.advertise_shared(next, held, MSS);
-        assert_eq!(said, (edge - next) / unit * unit, "{next}");
+        let advertised = window.advertise_shared(next, held, MSS);
+        assert_eq!(advertised, (edge - next) / unit * unit, "{next}");
     }
     window.threshold = 30_000;
-    let said = window.advertise_shared(3_001, held, MSS);
-    assert_eq!(said, 30_000_u64.next_multiple_of(unit));
+    let advertised = window.advertise_shared(3_001, held, MSS);
+    assert_eq!(advertised, 30_000_u64.next_multiple_of(unit));
 }
 
 #[test]

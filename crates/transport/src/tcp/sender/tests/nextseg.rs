@@ -162,7 +162,7 @@ impl Peer {
 }
 
 /// Runs a schedule of losses, late segments and lost ACKs.
-fn run(seed: u64, is_told: bool) -> Model {
+fn run(seed: u64, is_verbose: bool) -> Model {
     let mut draw = Stream::new(seed, "next segment", 0);
     let data = 4 + draw.below(60);
     let window = if draw.chance(0.5) {
@@ -185,7 +185,7 @@ fn run(seed: u64, is_told: bool) -> Model {
     let mut expected = model.send(b.cwnd() as u64, data.min(window));
     for _ in 0..10_000 {
         let left = b.numbers();
-        if is_told {
+        if is_verbose {
             println!("cwnd {:.1} {left:?} {:?}", b.cwnd(), model.recovery);
         }
         assert_eq!(left, expected, "{model:?}");
@@ -209,7 +209,7 @@ fn run(seed: u64, is_told: bool) -> Model {
             continue;
         }
         b.now += Span::from_micros(100);
-        if is_told {
+        if is_verbose {
             println!("< ack {ack} {ranges:?}");
         }
         b.sack(ack, &ranges);
