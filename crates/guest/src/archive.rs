@@ -50,8 +50,8 @@ mod tests {
     #[test]
     fn every_part_begins_at_a_multiple_of_four_and_the_program_is_in_it() {
         let archive = with_init(b"#!program");
-        let at = |text: &[u8]| archive.windows(text.len()).position(|part| part == text);
-        assert_eq!(at(b"#!program").expect("the program") % 4, 0);
+        let position_of = |text: &[u8]| archive.windows(text.len()).position(|part| part == text);
+        assert_eq!(position_of(b"#!program").expect("the program") % 4, 0);
         assert_eq!(archive.len() % 4, 0);
         let heads = archive.windows(6).filter(|part| part == b"070701").count();
         assert_eq!(heads, 7);

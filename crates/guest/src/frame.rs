@@ -182,9 +182,9 @@ pub fn split(
 ///
 /// Standard: RFC 9293 §3.1.
 fn pseudo_sum(ip: &Ip, len: usize) -> u64 {
-    let of = |address: [u8; 4]| u64::from(u32::from_be_bytes(address));
+    let as_number = |address: [u8; 4]| u64::from(u32::from_be_bytes(address));
     let folded = |sum: u64| (sum >> 16) + (sum & 0xffff);
-    folded(of(ip.source)) + folded(of(ip.destination)) + u64::from(TCP) + len as u64
+    folded(as_number(ip.source)) + folded(as_number(ip.destination)) + u64::from(TCP) + len as u64
 }
 
 /// Returns the Internet checksum of `bytes`. `sum` is the sum over preceding data.

@@ -213,9 +213,9 @@ impl<B: Backing> Device<B> {
             }
             request::SET_VRING_ADDR => {
                 let (ring, _) = state()?;
-                let at = |place| long(payload, place);
+                let long_at = |place| long(payload, place);
                 // The order in the message is: descriptors, used, available.
-                self.rings[ring].set_addresses(at(8)?, at(24)?, at(16)?);
+                self.rings[ring].set_addresses(long_at(8)?, long_at(24)?, long_at(16)?);
             }
             request::SET_VRING_ENABLE => {
                 let (ring, on) = state()?;
@@ -247,11 +247,11 @@ impl<B: Backing> Device<B> {
             return Err(Fault("memory regions without their files"));
         }
         let regions = files.into_iter().enumerate().map(|(n, backing)| {
-            let at = |place| long(payload, 8 + 32 * n + place);
+            let long_at = |place| long(payload, 8 + 32 * n + place);
             Ok(Region {
-                address: at(0)?,
-                len: at(8)?,
-                offset: at(24)?,
+                address: long_at(0)?,
+                len: long_at(8)?,
+                offset: long_at(24)?,
                 backing,
             })
         });

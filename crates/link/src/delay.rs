@@ -124,18 +124,18 @@ mod tests {
     #[test]
     fn the_delay_follows_its_steps_however_far_they_are() {
         let ms = Span::from_millis;
-        let step = |at, delay| DelayStep {
+        let delay_step = |at, delay| DelayStep {
             at: ms(at),
             delay: ms(delay),
         };
         let config = DelayConfig::Steps {
-            steps: vec![step(0, 10), step(20, 50)],
+            steps: vec![delay_step(0, 10), delay_step(20, 50)],
             repeat_every: Some(ms(30)),
         };
         let mut delay = Delay::new(&config).expect("valid");
-        let at = |at| Time::ZERO + ms(at);
+        let time_at_ms = |at| Time::ZERO + ms(at);
         let delays: Vec<u64> = [0, 19, 20, 29, 30, 3_000_000_000_000, 3_000_000_000_020]
-            .map(|t| delay.delay_at(at(t)).as_millis())
+            .map(|t| delay.delay_at(time_at_ms(t)).as_millis())
             .into();
         assert_eq!(delays, [10, 10, 50, 50, 10, 10, 50]);
         assert_eq!(delay.delay_at(Time::NEVER), ms(50));

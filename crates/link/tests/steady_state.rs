@@ -48,7 +48,7 @@ fn overload(link: &mut Link, pool: &mut PacketPool, start: u32, n: u32) {
 
 #[test]
 fn no_discipline_allocates_in_the_steady_state() {
-    let step = |ms, rate| RateStep {
+    let rate_step = |ms, rate| RateStep {
         at: Span::from_millis(ms),
         rate,
     };
@@ -64,7 +64,7 @@ fn no_discipline_allocates_in_the_steady_state() {
         let discipline = QueueDiscipline::new(entry.name, &Parameters::default(), mbps(100));
         let config = LinkConfig {
             rate: RateConfig::Steps {
-                steps: vec![step(0, mbps(120)), step(5, mbps(80))],
+                steps: vec![rate_step(0, mbps(120)), rate_step(5, mbps(80))],
                 repeat_every: Some(Span::from_millis(10)),
             },
             queue: QueueConfig {

@@ -283,11 +283,11 @@ mod tests {
         fn cuts(&self, from: Point, to: Point) -> bool {
             (0..=4000).any(|n| {
                 let share = f64::from(n) / 4000.0;
-                let at = |from: f64, to: f64| from + (to - from) * share;
+                let between = |from: f64, to: f64| from + (to - from) * share;
                 self.holds(Point::new(
-                    at(from.x, to.x),
-                    at(from.y, to.y),
-                    at(from.z, to.z),
+                    between(from.x, to.x),
+                    between(from.y, to.y),
+                    between(from.z, to.z),
                 ))
             })
         }

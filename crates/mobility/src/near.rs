@@ -127,15 +127,15 @@ impl GroundLine {
 
 /// Returns the part of a line below `height`. `None` if no part is below.
 fn below(from: Point, to: Point, height: f64) -> Option<(Point, Point)> {
-    let at = |share: f64| from + (to - from) * share;
+    let point_at = |share: f64| from + (to - from) * share;
     match (from.z < height, to.z < height) {
         (true, true) => Some((from, to)),
         (false, false) => None,
         (is_from_low, _) => {
             let share = ((height - from.z) / (to.z - from.z)).clamp(0.0, 1.0);
             match is_from_low {
-                true => Some((from, at(share))),
-                false => Some((at(share), to)),
+                true => Some((from, point_at(share))),
+                false => Some((point_at(share), to)),
             }
         }
     }

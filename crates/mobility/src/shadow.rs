@@ -151,7 +151,7 @@ impl SightLine {
             return visit(other);
         }
         let turn = other.across - one.across;
-        let at = |share: f64| {
+        let stand_at = |share: f64| {
             // Most walls lie entirely between the line's ends, so the factors of their corners are
             // used.
             let (t, weight) = if share == one.share {
@@ -167,8 +167,8 @@ impl SightLine {
                 weight,
             }
         };
-        visit(at(first));
-        visit(at(last));
+        visit(stand_at(first));
+        visit(stand_at(last));
         // The square of the offset is proportional to (u + s t)^2 / (t (1 - t)) at the share t.
         // Here u is the wall's distance across the line at t = 0, and s its slope. The minimum is
         // at t = u / (2 u + s).
@@ -176,7 +176,7 @@ impl SightLine {
         let begins = one.across - slope * one.share;
         let least = begins / (2.0 * begins + slope);
         if first < least && least <= last {
-            visit(at(least));
+            visit(stand_at(least));
         }
     }
 

@@ -200,12 +200,12 @@ mod tests {
 
     #[test]
     fn speeds_that_would_decay_are_refused() {
-        let of = |min_speed, max_speed| SpeedRange {
+        let range_of = |min_speed, max_speed| SpeedRange {
             min_speed,
             max_speed,
         };
-        assert!(of(0.0, 1.0).check().is_err());
-        assert!(of(2.0, 1.0).check().is_err());
-        assert!(of(2.0, 2.0).check().is_ok());
+        assert!(range_of(0.0, 1.0).check().is_err());
+        assert!(range_of(2.0, 1.0).check().is_err());
+        assert!(range_of(2.0, 2.0).check().is_ok());
     }
 }

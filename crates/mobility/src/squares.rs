@@ -130,8 +130,8 @@ impl Squares {
             let (y0, y1) = match slope {
                 None => (first.y, last.y),
                 Some(slope) => {
-                    let at = |x: f64| first.y + slope * (x.clamp(first.x, last.x) - first.x);
-                    (at(west - margin), at(west + self.side + margin))
+                    let y_at = |x: f64| first.y + slope * (x.clamp(first.x, last.x) - first.x);
+                    (y_at(west - margin), y_at(west + self.side + margin))
                 }
             };
             let (south, north) = (y0.min(y1) - margin, y0.max(y1) + margin);

@@ -315,14 +315,14 @@ mod tests {
         assert_eq!(buffer.limit(), 42_000);
         let taken = buffer.accept_write(&open(), 61_000);
         assert!(taken < 61_000);
-        let at = |una| Progress {
+        let progress_at = |una| Progress {
             una,
             next: taken + 1,
             ..open()
         };
-        buffer.follow(&at(5_001), 0);
+        buffer.follow(&progress_at(5_001), 0);
         assert_eq!(buffer.openings(), 0);
-        buffer.follow(&at(taken), 0);
+        buffer.follow(&progress_at(taken), 0);
         assert_eq!((buffer.openings(), buffer.lacks_room()), (1, false));
     }
 }

@@ -346,21 +346,27 @@ mod tests {
     fn flexible_symbols_go_where_they_are_said_to() {
         // The pattern has a downlink slot, two partial slots and an uplink slot, 4 ms at 15 kHz.
         // Ten symbols of the second slot and twelve of the third are flexible.
-        let of = |flexible| {
+        let slots_with = |flexible| {
             let pattern = by_counts(0, &[(4000, [1, 4, 1, 2])], flexible).expect("a pattern");
             symbols(&pattern)
         };
         let (down, up) = ((14, 0, 14), (0, 14, 14));
-        assert_eq!(of(Flexible::Guard), [down, (4, 0, 4), (0, 2, 2), up]);
-        assert_eq!(of(Flexible::Downlink(3)), [down, down, (9, 2, 11), up]);
         assert_eq!(
-            of(Flexible::Downlink(15)),
+            slots_with(Flexible::Guard),
+            [down, (4, 0, 4), (0, 2, 2), up]
+        );
+        assert_eq!(
+            slots_with(Flexible::Downlink(3)),
+            [down, down, (9, 2, 11), up]
+        );
+        assert_eq!(
+            slots_with(Flexible::Downlink(15)),
             [down, (11, 0, 11), (0, 2, 2), up]
         );
-        assert_eq!(of(Flexible::Uplink(3)), [down, (4, 7, 11), up, up]);
+        assert_eq!(slots_with(Flexible::Uplink(3)), [down, (4, 7, 11), up, up]);
         // With `Shared`, the scheduler divides the flexible symbols. Two in each slot are guard
         // symbols.
-        let shared = of(Flexible::Shared(2));
+        let shared = slots_with(Flexible::Shared(2));
         assert_eq!(shared, [down, (12, 8, 12), (10, 12, 12), up]);
         let format = by_counts(0, &[(4000, [0, 0, 0, 0])], Flexible::Shared(0)).expect("flexible");
         assert!(format.slots().iter().all(|it| it.shared() == 14));

@@ -280,17 +280,18 @@ mod tests {
 
     #[test]
     fn defaults_that_differ_are_given_with_their_entries() {
-        let with = |name, parameters| Entry::new(name, "", "", "").with_parameters(parameters);
+        let entry_with =
+            |name, parameters| Entry::new(name, "", "", "").with_parameters(parameters);
         let entries = [
-            with(
+            entry_with(
                 "linux",
                 &const { [span("rto", "200 ms", ""), span("tick", "1 ms", "")] },
             ),
-            with(
+            entry_with(
                 "rfc",
                 &const { [span("rto", "1 s", ""), span("tick", "1 ms", "")] },
             ),
-            with("reno", &const { [span("rto", "1 s", "")] }),
+            entry_with("reno", &const { [span("rto", "1 s", "")] }),
         ];
         let rto = defaults_by_entry(&entries, "rto");
         assert_eq!(rto.as_deref(), Some("200 ms (linux), 1 s (rfc, reno)"));

@@ -109,17 +109,17 @@ mod tests {
     #[test]
     fn a_column_is_strongest_along_its_tilt() {
         let column = Column::default();
-        let at = |azimuth_deg, elevation_deg| {
+        let gain_toward = |azimuth_deg, elevation_deg| {
             column.gain_dbi(Angles {
                 azimuth_deg,
                 elevation_deg,
             })
         };
         let off: f64 = 12.0 / 65.0;
-        assert!((at(0.0, -12.0) - (18.0 - 12.0 * off * off)).abs() < 1e-9);
+        assert!((gain_toward(0.0, -12.0) - (18.0 - 12.0 * off * off)).abs() < 1e-9);
         for elevation_deg in [-30.0, -20.0, -5.0, 0.0, 10.0] {
-            assert!(at(0.0, elevation_deg) < at(0.0, -12.0));
+            assert!(gain_toward(0.0, elevation_deg) < gain_toward(0.0, -12.0));
         }
-        assert!((at(0.0, -12.0) - at(32.5, -12.0) - 3.0).abs() < 1e-9);
+        assert!((gain_toward(0.0, -12.0) - gain_toward(32.5, -12.0) - 3.0).abs() < 1e-9);
     }
 }

@@ -337,15 +337,15 @@ mod tests {
     #[test]
     fn a_sector_is_strongest_along_its_tilt_and_weakest_behind() {
         let sector = LteSector::default();
-        let at = |azimuth_deg, elevation_deg| {
+        let gain_toward = |azimuth_deg, elevation_deg| {
             sector.gain_dbi(Angles {
                 azimuth_deg,
                 elevation_deg,
             })
         };
-        assert_eq!(at(0.0, -15.0), 14.0);
-        assert!((at(35.0, -15.0) - 11.0).abs() < 1e-9);
-        assert_eq!(at(180.0, 60.0), -11.0);
+        assert_eq!(gain_toward(0.0, -15.0), 14.0);
+        assert!((gain_toward(35.0, -15.0) - 11.0).abs() < 1e-9);
+        assert_eq!(gain_toward(180.0, 60.0), -11.0);
     }
 
     #[test]
@@ -359,14 +359,14 @@ mod tests {
             elevation_width: 15.0,
             ..SectorParameters::default()
         };
-        let at = |azimuth_deg, elevation_deg| {
+        let gain_toward = |azimuth_deg, elevation_deg| {
             sector.sector().gain_dbi(Angles {
                 azimuth_deg,
                 elevation_deg,
             })
         };
-        assert!((at(0.0, -4.5) - 14.0).abs() < 1e-9);
-        assert!((at(35.0, -4.5) - 11.0).abs() < 1e-9);
-        assert_eq!(at(180.0, 60.0), -3.0);
+        assert!((gain_toward(0.0, -4.5) - 14.0).abs() < 1e-9);
+        assert!((gain_toward(35.0, -4.5) - 11.0).abs() < 1e-9);
+        assert_eq!(gain_toward(180.0, 60.0), -3.0);
     }
 }

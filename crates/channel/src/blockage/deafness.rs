@@ -193,14 +193,23 @@ mod tests {
     /// reference sheet.
     #[test]
     fn backoffs_take_as_long_as_the_reference_says() {
-        let of = |slot: u64, min_window| Deafness {
+        let deafness_with = |slot: u64, min_window| Deafness {
             slot: Span::from_micros(slot),
             min_window,
             ..Deafness::default()
         };
-        assert_eq!(of(9, 15).mean_backoff(), Span::from_nanos(9_112_500));
-        assert_eq!(of(5, 15).mean_backoff(), Span::from_nanos(5_062_500));
-        assert_eq!(of(20, 31).mean_backoff(), Span::from_nanos(30_330_000));
+        assert_eq!(
+            deafness_with(9, 15).mean_backoff(),
+            Span::from_nanos(9_112_500)
+        );
+        assert_eq!(
+            deafness_with(5, 15).mean_backoff(),
+            Span::from_nanos(5_062_500)
+        );
+        assert_eq!(
+            deafness_with(20, 31).mean_backoff(),
+            Span::from_nanos(30_330_000)
+        );
         let circular = Deafness {
             request: Span::from_micros(30),
             sectors: 12,

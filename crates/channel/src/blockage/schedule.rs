@@ -355,9 +355,15 @@ mod tests {
     #[test]
     fn a_periodic_blockage_starts_and_ends_on_time() {
         let periodic = Periodic::default().start(Stream::new(1, "test.periodic", 0));
-        let at = |ms| periodic.loss_db(Time::ZERO + Span::from_millis(ms));
-        assert_eq!((at(4_999), at(5_000), at(5_499)), (0.0, 15.0, 15.0));
-        assert_eq!((at(5_500), at(9_999), at(10_000)), (0.0, 0.0, 15.0));
+        let loss_at_ms = |ms| periodic.loss_db(Time::ZERO + Span::from_millis(ms));
+        assert_eq!(
+            (loss_at_ms(4_999), loss_at_ms(5_000), loss_at_ms(5_499)),
+            (0.0, 15.0, 15.0)
+        );
+        assert_eq!(
+            (loss_at_ms(5_500), loss_at_ms(9_999), loss_at_ms(10_000)),
+            (0.0, 0.0, 15.0)
+        );
     }
 
     #[test]

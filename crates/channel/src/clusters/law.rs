@@ -176,8 +176,11 @@ mod tests {
             (PathLoss::RuralMacro(RuralMacro::default()), 11, 10),
             (PathLoss::IndoorOpen(IndoorOpen), 15, 19),
         ] {
-            let of = |condition| ClusterLaw::new(&path_loss, condition, 28.0).clusters;
-            assert_eq!((of(Condition::Los), of(Condition::Nlos)), (los, nlos));
+            let clusters_in = |condition| ClusterLaw::new(&path_loss, condition, 28.0).clusters;
+            assert_eq!(
+                (clusters_in(Condition::Los), clusters_in(Condition::Nlos)),
+                (los, nlos)
+            );
             assert!(los.max(nlos) <= MOST_CLUSTERS);
         }
     }

@@ -172,11 +172,11 @@ mod tests {
             for n in 0..count {
                 let mut stream = Stream::new(1, "test.rays", n);
                 let rays = Rays::new(&mut stream, 1, 1.0, 100.0);
-                let at = |x, t| rays.one(Place { x, y: 2.0 * x, t });
+                let ray_at = |x, t| rays.one(Place { x, y: 2.0 * x, t });
                 // The UE moves along a slanted line, and the step along it has the length
                 // `distance`.
                 let step = distance / 5.0_f64.sqrt();
-                let (here, there) = (at(3.0, 1.0), at(3.0 + step, 1.0 + elapsed));
+                let (here, there) = (ray_at(3.0, 1.0), ray_at(3.0 + step, 1.0 + elapsed));
                 sum += f64::from(here.0 * there.0 + here.1 * there.1);
             }
             let expected = j0(TAU * distance) * j0(TAU * 100.0 * elapsed);

@@ -291,9 +291,9 @@ fn the_environment_of_a_tall_ue_is_one_metre_or_a_multiple_of_three() {
     assert_eq!(height(22.5, 0.0), 1.0);
     assert_eq!(height(22.5, one - 1e-9), 1.0);
     for (part, expected) in [12.0, 15.0, 18.0, 21.0].into_iter().enumerate() {
-        let at = |share: f64| one + (1.0 - one) * (part as f64 + share) / 4.0;
-        assert_eq!(height(22.5, at(1e-9)), expected);
-        assert_eq!(height(22.5, at(1.0 - 1e-9)), expected);
+        let draw_at = |share: f64| one + (1.0 - one) * (part as f64 + share) / 4.0;
+        assert_eq!(height(22.5, draw_at(1e-9)), expected);
+        assert_eq!(height(22.5, draw_at(1.0 - 1e-9)), expected);
     }
     // At a UE height of 13.5 m one environment height other than 1 m can be drawn. At 13.4 m there
     // is none, so the environment height is 1 m.

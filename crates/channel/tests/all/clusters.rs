@@ -167,7 +167,7 @@ fn a_blocker_in_the_direct_path_leaves_the_clusters() {
     // of the power remains.
     let mut lost = Vec::new();
     for seed in 0..200 {
-        let at = |blockages| {
+        let large_scale_with = |blockages| {
             let config = ChannelConfig {
                 blockages,
                 ..config(true, 0.0)
@@ -181,8 +181,8 @@ fn a_blocker_in_the_direct_path_leaves_the_clusters() {
             link.large_scale_db(Time::from_nanos(1_000_000_000), &ends(50.0, 0.0));
             *link.large_scale()
         };
-        let clear = at(Vec::new());
-        let blocked = at(vec![wall()]);
+        let clear = large_scale_with(Vec::new());
+        let blocked = large_scale_with(vec![wall()]);
         assert_eq!(clear.blockage_db, 0.0);
         let by_antennas = |parts: &LargeScale| parts.base_gain_dbi + parts.ue_gain_dbi;
         // The beams of the blocked link point elsewhere, so the whole difference is the loss.

@@ -225,15 +225,15 @@ fn a_drawn_spread_changes_the_band_and_nothing_else() {
 
 #[test]
 fn sectors_that_share_their_sites_maps_see_what_each_would_alone() {
-    let of = |minimum_loss_db| ChannelConfig {
+    let config_with = |minimum_loss_db| ChannelConfig {
         shadowing: Some(Shadowing::default()),
         minimum_loss_db,
         ..street(LineOfSight::Soft)
     };
-    let first = Environment::new(of(60.0), 7).expect("a valid channel");
-    let second =
-        Environment::sharing_maps(of(70.0), 7, [&first].into_iter()).expect("a valid channel");
-    let alone = Environment::new(of(70.0), 7).expect("a valid channel");
+    let first = Environment::new(config_with(60.0), 7).expect("a valid channel");
+    let second = Environment::sharing_maps(config_with(70.0), 7, [&first].into_iter())
+        .expect("a valid channel");
+    let alone = Environment::new(config_with(70.0), 7).expect("a valid channel");
     let key = |cell| LinkKey {
         site: 3,
         cell,
@@ -252,7 +252,7 @@ fn sectors_that_share_their_sites_maps_see_what_each_would_alone() {
 
 #[test]
 fn antennas_of_a_mast_that_find_the_way_together_find_what_each_would_alone() {
-    let of = |azimuth_deg, path_loss| ChannelConfig {
+    let config_with = |azimuth_deg, path_loss| ChannelConfig {
         shadowing: Some(Shadowing::default()),
         path_loss,
         base_antenna: Antenna::Sector(Mounted {
@@ -271,7 +271,8 @@ fn antennas_of_a_mast_that_find_the_way_together_find_what_each_would_alone() {
     ] {
         let mut environments: Vec<Environment> = Vec::new();
         for azimuth in [0.0, 120.0, 240.0] {
-            let made = Environment::sharing_maps(of(azimuth, path_loss), 7, environments.iter());
+            let made =
+                Environment::sharing_maps(config_with(azimuth, path_loss), 7, environments.iter());
             environments.push(made.expect("a valid channel"));
         }
         // There are two masts of three cells. The UE may be so high that its environment height is

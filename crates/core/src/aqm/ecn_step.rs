@@ -129,12 +129,15 @@ mod tests {
 
     #[test]
     fn the_probability_is_a_ramp_or_a_step() {
-        let at = |ramp: Ramp, micros| ramp.probability(Span::from_micros(micros));
-        assert_eq!(at(ramp(800, 400), 799), 0.0);
-        assert!((at(ramp(800, 400), 900) - 0.25).abs() < 1e-12);
-        assert_eq!(at(ramp(800, 400), 1_200), 1.0);
+        let probability_at = |ramp: Ramp, micros| ramp.probability(Span::from_micros(micros));
+        assert_eq!(probability_at(ramp(800, 400), 799), 0.0);
+        assert!((probability_at(ramp(800, 400), 900) - 0.25).abs() < 1e-12);
+        assert_eq!(probability_at(ramp(800, 400), 1_200), 1.0);
         let step = ramp(1_000, 0);
-        assert_eq!((at(step, 999), at(step, 1_000)), (0.0, 1.0));
+        assert_eq!(
+            (probability_at(step, 999), probability_at(step, 1_000)),
+            (0.0, 1.0)
+        );
     }
 
     /// Returns the number of marks among 100 heads that have waited `delay_ms`, with `behind`

@@ -332,7 +332,7 @@ mod tests {
 
     #[test]
     fn a_value_outside_the_enumeration_is_refused_with_the_nearest_one() {
-        let with = |change: fn(&mut AmConfig)| {
+        let refusal_with = |change: fn(&mut AmConfig)| {
             let mut config = RlcConfig::NR_AM;
             let Mode::Am(am) = &mut config.mode else {
                 unreachable!("acknowledged mode");
@@ -340,32 +340,32 @@ mod tests {
             change(am);
             config.check().expect_err("not allowed").to_string()
         };
-        let text = change_am(|am| am.t_poll_retransmit = Span::from_millis(47));
+        let text = refusal_with(|am| am.t_poll_retransmit = Span::from_millis(47));
         assert_eq!(
             text,
             "t-PollRetransmit is 47 ms; the nearest allowed value is 45 ms"
         );
-        let text = change_am(|am| am.poll_pdu = Some(1));
+        let text = refusal_with(|am| am.poll_pdu = Some(1));
         assert_eq!(
             text,
             "pollPDU is 1 PDUs; the nearest allowed value is 4 PDUs"
         );
-        let text = change_am(|am| am.poll_byte = Some(Bytes(26_000)));
+        let text = refusal_with(|am| am.poll_byte = Some(Bytes(26_000)));
         assert_eq!(
             text,
             "pollByte is 26 kB; the nearest allowed value is 25 kB"
         );
-        let text = change_am(|am| am.t_status_prohibit = Span::from_secs(9));
+        let text = refusal_with(|am| am.t_status_prohibit = Span::from_secs(9));
         assert_eq!(
             text,
             "t-StatusProhibit is 9 s; the nearest allowed value is 2.4 s"
         );
-        let text = change_am(|am| am.sn_bits = 10);
+        let text = refusal_with(|am| am.sn_bits = 10);
         assert_eq!(
             text,
             "sn-FieldLength is 10 bits; the nearest allowed value is 12 bits"
         );
-        let text = change_am(|am| am.max_retx_threshold = 5);
+        let text = refusal_with(|am| am.max_retx_threshold = 5);
         assert_eq!(
             text,
             "maxRetxThreshold is 5 retransmissions; the nearest allowed value is 4 retransmissions"

@@ -57,22 +57,22 @@ mod tests {
 
     #[test]
     fn the_rate_is_that_between_blocks_that_left_data_behind() {
-        let at = |millis| Time::ZERO + Span::from_millis(millis);
+        let time_at_ms = |millis| Time::ZERO + Span::from_millis(millis);
         let mut rate = ServedRate::default();
-        rate.on_block(at(0), 500, true);
+        rate.on_block(time_at_ms(0), 500, true);
         assert_eq!(rate.bytes_per_s(), None, "from when on is not known");
         for millis in 1..200 {
-            rate.on_block(at(millis), 1000, millis < 199);
+            rate.on_block(time_at_ms(millis), 1000, millis < 199);
         }
         // The subtracted sixteenths are rounded down. This raises the bytes more than the
         // nanoseconds, so the rate is slightly too high.
         let steady = rate.bytes_per_s().expect("known");
         assert!((1_000_000..1_000_100).contains(&steady), "{steady}");
         // A second without data does not change the rate.
-        rate.on_block(at(1200), 10, true);
+        rate.on_block(time_at_ms(1200), 10, true);
         assert_eq!(rate.bytes_per_s(), Some(steady));
         for millis in 1201..1400 {
-            rate.on_block(at(millis), 3000, true);
+            rate.on_block(time_at_ms(millis), 3000, true);
         }
         // The share e^(-200/16) of the old rate remains, so the rate is nearly the new one.
         let now = rate.bytes_per_s().expect("known");

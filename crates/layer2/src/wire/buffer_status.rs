@@ -28,13 +28,13 @@ static NR_STEPS: LazyLock<Vec<u32>> = LazyLock::new(|| steps(254, 81_338_368.0))
 // Returns the upper ends of the ranges: 10 bytes to `last` in `count` equal ratios.
 fn steps(count: u32, last: f64) -> Vec<u32> {
     let ratio = last / 10.0;
-    let at = |n: u32| {
+    let bound_of = |n: u32| {
         let exponent = f64::from(n) / f64::from(count - 1);
         // A small amount is subtracted, because rounding of the power could make an exact value one
         // byte higher.
         (10.0 * fadeout_core::math::pow(ratio, exponent) - 1e-6).ceil() as u32
     };
-    (0..count).map(at).collect()
+    (0..count).map(bound_of).collect()
 }
 
 impl BufferStatus {

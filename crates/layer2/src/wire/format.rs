@@ -85,21 +85,24 @@ mod tests {
 
     #[test]
     fn the_lcid_tells_the_form() {
-        let of = |rlc, nth| BearerFormat::new(&rlc, &PdcpConfig::NR, nth);
-        assert_eq!(of(RlcConfig::NR_AM, 0).lcid, 4);
-        assert_eq!(of(RlcConfig::NR_UM, 0).lcid, 5);
-        assert_eq!(of(RlcConfig::NR_SRB, 0).lcid, 6);
-        assert_eq!(of(RlcConfig::TM, 0).lcid, 8);
-        assert_eq!(of(RlcConfig::LTE_AM, 0).lcid, 3);
-        assert_eq!(of(RlcConfig::LTE_UM, 0).lcid, 4);
-        assert_eq!(of(RlcConfig::NR_AM, 1).lcid, 9);
-        assert_eq!(of(RlcConfig::NR_AM, 1).drb(), 6);
-        assert_eq!(of(RlcConfig::LTE_AM, 0).drb(), 1);
+        let format_of = |rlc, nth| BearerFormat::new(&rlc, &PdcpConfig::NR, nth);
+        assert_eq!(format_of(RlcConfig::NR_AM, 0).lcid, 4);
+        assert_eq!(format_of(RlcConfig::NR_UM, 0).lcid, 5);
+        assert_eq!(format_of(RlcConfig::NR_SRB, 0).lcid, 6);
+        assert_eq!(format_of(RlcConfig::TM, 0).lcid, 8);
+        assert_eq!(format_of(RlcConfig::LTE_AM, 0).lcid, 3);
+        assert_eq!(format_of(RlcConfig::LTE_UM, 0).lcid, 4);
+        assert_eq!(format_of(RlcConfig::NR_AM, 1).lcid, 9);
+        assert_eq!(format_of(RlcConfig::NR_AM, 1).drb(), 6);
+        assert_eq!(format_of(RlcConfig::LTE_AM, 0).drb(), 1);
     }
 
     #[test]
     fn bearers_beyond_the_table_share_an_lcid() {
-        let of = |nth| BearerFormat::new(&RlcConfig::LTE_AM, &PdcpConfig::LTE, nth).lcid;
-        assert_eq!([of(0), of(1), of(2), of(200)], [3, 8, 3, 3]);
+        let lcid_of = |nth| BearerFormat::new(&RlcConfig::LTE_AM, &PdcpConfig::LTE, nth).lcid;
+        assert_eq!(
+            [lcid_of(0), lcid_of(1), lcid_of(2), lcid_of(200)],
+            [3, 8, 3, 3]
+        );
     }
 }

@@ -177,29 +177,29 @@ fn nr_amd_pdus_have_si_sn_and_so() {
 fn nr_umd_pdus_have_an_sn_only_in_segments() {
     let sdu = sdu(&SHORT_PDCP);
     let part = |offset, len| SduPart { sdu, offset, len };
-    let of = |rlc, pdu, part| rlc_pdu(rlc, SHORT_PDCP, pdu, &[part]);
+    let pdu_bytes = |rlc, pdu, part| rlc_pdu(rlc, SHORT_PDCP, pdu, &[part]);
     // The PDUs have the formats of TS 38.322 Figures 6.2.2.3-1 to 6.2.2.3-5.
-    let whole = of(
+    let whole = pdu_bytes(
         RlcConfig::NR_UM,
         data(PduKind::UmdComplete, 0, 1 + 12),
         part(0, 12),
     );
     assert_eq!(whole, with_zeros(&[0, 0x80, 5], 10));
-    let first = of(
+    let first = pdu_bytes(
         RlcConfig::NR_UM,
         data(PduKind::Umd, 0x923, 2 + 3),
         part(0, 3),
     );
     assert_eq!(first, [0b0100_1001, 0x23, 0x80, 5, 0]);
-    let last = of(
+    let last = pdu_bytes(
         RlcConfig::NR_UM,
         data(PduKind::Umd, 0x923, 4 + 9),
         part(3, 9),
     );
     assert_eq!(last, with_zeros(&[0b1000_1001, 0x23, 0, 3], 9));
-    let first = of(NR_UM6, data(PduKind::Umd, 0x2a, 1 + 3), part(0, 3));
+    let first = pdu_bytes(NR_UM6, data(PduKind::Umd, 0x2a, 1 + 3), part(0, 3));
     assert_eq!(first, [0b0110_1010, 0x80, 5, 0]);
-    let middle = of(NR_UM6, data(PduKind::Umd, 0x2a, 3 + 1), part(3, 1));
+    let middle = pdu_bytes(NR_UM6, data(PduKind::Umd, 0x2a, 3 + 1), part(3, 1));
     assert_eq!(middle, [0b1110_1010, 0, 3, 0]);
 }
 
@@ -208,13 +208,13 @@ fn a_pdcp_header_may_be_cut() {
     let sdu = sdu(&LONG_PDCP);
     let part = |offset, len| SduPart { sdu, offset, len };
     let pdu = |kind, size| data(kind, 0, size);
-    let of = |pdu, part| written(RlcConfig::NR_UM, LONG_PDCP, pdu, &[part], &[]);
-    let first = of(pdu(PduKind::Umd, 2 + 2), part(0, 2));
+    let pdu_bytes = |pdu, part| written(RlcConfig::NR_UM, LONG_PDCP, pdu, &[part], &[]);
+    let first = pdu_bytes(pdu(PduKind::Umd, 2 + 2), part(0, 2));
     assert_eq!(
         (&first.bytes()[4..], first.packets()),
         (&[0x80, 0][..], &[][..])
     );
-    let second = of(pdu(PduKind::Umd, 4 + 3), part(2, 3));
+    let second = pdu_bytes(pdu(PduKind::Umd, 4 + 3), part(2, 3));
     assert_eq!(second.bytes()[6..], [5, 0, 0]);
     let bytes = PacketBytes {
         at: 7,
@@ -223,7 +223,7 @@ fn a_pdcp_header_may_be_cut() {
         len: 2,
     };
     assert_eq!(second.packets(), [bytes]);
-    let third = of(pdu(PduKind::Umd, 4 + 8), part(5, 8));
+    let third = pdu_bytes(pdu(PduKind::Umd, 4 + 8), part(5, 8));
     let bytes = PacketBytes {
         at: 6,
         packet: sdu.packet,
@@ -313,19 +313,19 @@ fn nr_status_pdus_name_sns_ranges_and_bytes() {
 fn lte_amd_pdus_have_framing_info_and_length_indicators() {
     let sdu = sdu(&SHORT_PDCP);
     let part = |offset, len| SduPart { sdu, offset, len };
-    let of = |rlc, pdu, parts: &[SduPart]| rlc_pdu(rlc, SHORT_PDCP, pdu, parts);
+    let pdu_bytes = |rlc, pdu, parts: &[SduPart]| rlc_pdu(rlc, SHORT_PDCP, pdu, parts);
     // The header has the fields D/C, RF, P, FI, E and an SN of 10 bits (TS 36.322 Figure
     // 6.2.1.4-1).
     let polling = Pdu {
         is_polling: true,
         ..data(PduKind::Amd, 0x201, 2 + 12)
     };
-    let bytes = of(RlcConfig::LTE_AM, polling, &[part(0, 12)]);
+    let bytes = pdu_bytes(RlcConfig::LTE_AM, polling, &[part(0, 12)]);
     assert_eq!(bytes, with_zeros(&[0b1010_0010, 1, 0x80, 5], 10));
 
     // The PDU has two LIs. The parts are the end of one SDU, a complete SDU, and the beginning of a
     // third. The bits of E and LI are 1 000 0000 1000 and 0 000 0000 1100.
-    let bytes = of(
+    let bytes = pdu_bytes(
         RlcConfig::LTE_AM,
         data(PduKind::Amd, 1, 2 + 3 + 8 + 12 + 2),
         &[part(4, 8), part(0, 12), part(0, 2)],
@@ -336,7 +336,7 @@ fn lte_amd_pdus_have_framing_info_and_length_indicators() {
     assert_eq!(bytes, expected);
 
     // A single LI with its E bit takes 12 bits, so four bits of padding follow.
-    let bytes = of(
+    let bytes = pdu_bytes(
         RlcConfig::LTE_AM,
         data(PduKind::Amd, 1, 2 + 2 + 2 + 1),
         &[part(10, 2), part(0, 1)],
@@ -344,7 +344,7 @@ fn lte_amd_pdus_have_framing_info_and_length_indicators() {
     assert_eq!(bytes, [0b1001_1100, 1, 0, 0x20, 0, 0, 0x80]);
 
     // The 16-bit SN (Rel-13) follows two reserved bits, and each LI has 15 bits.
-    let bytes = of(
+    let bytes = pdu_bytes(
         LTE_AM16,
         data(PduKind::Amd, 0x8001, 3 + 2 + 2 + 1),
         &[part(10, 2), part(0, 1)],
@@ -379,10 +379,10 @@ fn lte_umd_pdus_have_5_or_10_bits_of_sn() {
     let sdu = sdu(&SHORT_PDCP);
     let part = |offset, len| SduPart { sdu, offset, len };
     // The PDUs have the formats of TS 36.322 Figures 6.2.1.3-1 and 6.2.1.3-2.
-    let of = |rlc, pdu, parts: &[SduPart]| rlc_pdu(rlc, SHORT_PDCP, pdu, parts);
-    let bytes = of(LTE_UM5, data(PduKind::Umd, 0b10101, 1 + 4), &[part(0, 4)]);
+    let pdu_bytes = |rlc, pdu, parts: &[SduPart]| rlc_pdu(rlc, SHORT_PDCP, pdu, parts);
+    let bytes = pdu_bytes(LTE_UM5, data(PduKind::Umd, 0b10101, 1 + 4), &[part(0, 4)]);
     assert_eq!(bytes, [0b0101_0101, 0x80, 5, 0, 0]);
-    let bytes = of(
+    let bytes = pdu_bytes(
         RlcConfig::LTE_UM,
         data(PduKind::Umd, 0x201, 2 + 8),
         &[part(4, 8)],

@@ -377,16 +377,19 @@ mod tests {
     #[test]
     fn the_threshold_is_a_ramp_or_a_step() {
         let ramp = dual(DualPi2Config::default());
-        let at = |queue: &DualPi2, micros| queue.native(Span::from_micros(micros));
-        assert_eq!(at(&ramp, 799), 0.0);
-        assert!((at(&ramp, 900) - 0.25).abs() < 1e-12);
-        assert_eq!(at(&ramp, 1_200), 1.0);
+        let probability_at = |queue: &DualPi2, micros| queue.native(Span::from_micros(micros));
+        assert_eq!(probability_at(&ramp, 799), 0.0);
+        assert!((probability_at(&ramp, 900) - 0.25).abs() < 1e-12);
+        assert_eq!(probability_at(&ramp, 1_200), 1.0);
         let step = dual(DualPi2Config {
             l4s_min_threshold: Span::from_millis(1),
             l4s_range: Span::ZERO,
             ..DualPi2Config::default()
         });
-        assert_eq!((at(&step, 999), at(&step, 1_000)), (0.0, 1.0));
+        assert_eq!(
+            (probability_at(&step, 999), probability_at(&step, 1_000)),
+            (0.0, 1.0)
+        );
     }
 
     #[test]

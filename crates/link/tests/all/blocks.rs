@@ -218,7 +218,7 @@ fn nothing_is_sent_before_the_link_opens() {
 #[test]
 fn a_block_carries_what_a_varying_rate_gives_in_its_interval() {
     let mbps = |mbps: u64| Rate::from_bits_per_sec(mbps * 1_000_000);
-    let step = |ms, rate| RateStep {
+    let rate_step = |ms, rate| RateStep {
         at: Span::from_millis(ms),
         rate,
     };
@@ -226,7 +226,11 @@ fn a_block_carries_what_a_varying_rate_gives_in_its_interval() {
     // the start of a 2 ms interval.
     let mut config = link(0, BlockConfig::default());
     config.rate = RateConfig::Steps {
-        steps: vec![step(0, Rate::ZERO), step(1, mbps(12)), step(2, Rate::ZERO)],
+        steps: vec![
+            rate_step(0, Rate::ZERO),
+            rate_step(1, mbps(12)),
+            rate_step(2, Rate::ZERO),
+        ],
         repeat_every: Some(Span::from_millis(3)),
     };
     let mut bench = Bench::new(config);
@@ -304,18 +308,18 @@ fn parameters_out_of_range_are_errors() {
         refused.expect_err("out of range").to_string()
     };
     let good = BlockConfig::default();
-    let with = |change: fn(&mut BlockConfig)| {
+    let refusal_with = |change: fn(&mut BlockConfig)| {
         let mut blocks = good;
         change(&mut blocks);
         fails(blocks, 3565)
     };
-    assert!(with(|b| b.error = 1.0).contains("at most 0.9"));
-    assert!(with(|b| b.error = f64::NAN).contains("at least 0 and at most 0.9"));
-    assert!(with(|b| b.residual_error = -0.1).contains("at least 0 and at most 0.9"));
-    assert!(with(|b| b.interval = Span::ZERO).contains("at least 100 us and at most 1 s"));
-    assert!(with(|b| b.processes = 0).contains("at least 1 and at most 16"));
-    assert!(with(|b| b.processes = 17).contains("at least 1 and at most 16"));
-    assert!(with(|b| b.transmissions = 0).contains("at least 1 and at most 64"));
+    assert!(refusal_with(|b| b.error = 1.0).contains("at most 0.9"));
+    assert!(refusal_with(|b| b.error = f64::NAN).contains("at least 0 and at most 0.9"));
+    assert!(refusal_with(|b| b.residual_error = -0.1).contains("at least 0 and at most 0.9"));
+    assert!(refusal_with(|b| b.interval = Span::ZERO).contains("at least 100 us and at most 1 s"));
+    assert!(refusal_with(|b| b.processes = 0).contains("at least 1 and at most 16"));
+    assert!(refusal_with(|b| b.processes = 17).contains("at least 1 and at most 16"));
+    assert!(refusal_with(|b| b.transmissions = 0).contains("at least 1 and at most 64"));
     assert!(fails(good, 0).contains("positive rate"));
     assert!(fails(good, 1).contains("0.001 Mbit/s"));
 }

@@ -13,23 +13,23 @@ fn halved() -> RateConfig {
 }
 
 fn rates(steps: &[(u64, Rate)]) -> RateConfig {
-    let step = |&(at, rate)| RateStep {
+    let rate_step = |&(at, rate)| RateStep {
         at: Span::from_millis(at),
         rate,
     };
     RateConfig::Steps {
-        steps: steps.iter().map(step).collect(),
+        steps: steps.iter().map(rate_step).collect(),
         repeat_every: None,
     }
 }
 
 fn delays(steps: &[(u64, u64)]) -> DelayConfig {
-    let step = |&(at, delay)| DelayStep {
+    let delay_step = |&(at, delay)| DelayStep {
         at: Span::from_millis(at),
         delay: Span::from_millis(delay),
     };
     DelayConfig::Steps {
-        steps: steps.iter().map(step).collect(),
+        steps: steps.iter().map(delay_step).collect(),
         repeat_every: None,
     }
 }

@@ -83,7 +83,7 @@ impl Outcome {
     }
 
     fn describe(&self, name: &str) {
-        let of = |n: usize| {
+        let describe_flow = |n: usize| {
             format!(
                 "{:.2}/{:.2} ms {:.0} packets",
                 self.mean_delay_ms(n),
@@ -91,7 +91,7 @@ impl Outcome {
                 self.packets(n)
             )
         };
-        let flows: Vec<_> = (0..self.sources.len()).map(of).collect();
+        let flows: Vec<_> = (0..self.sources.len()).map(describe_flow).collect();
         println!(
             "{name}: utilisation {:.3}, {} marked, {} dropped; mean/99th delay {}",
             self.utilisation,

@@ -173,11 +173,15 @@ fn jitter_never_reorders() {
 
 #[test]
 fn the_rate_changes_in_the_middle_of_a_packet() {
-    let step = |ms, rate| RateStep {
+    let rate_step = |ms, rate| RateStep {
         at: Span::from_millis(ms),
         rate,
     };
-    let steps = vec![step(0, mbps(12)), step(10, Rate::ZERO), step(20, mbps(6))];
+    let steps = vec![
+        rate_step(0, mbps(12)),
+        rate_step(10, Rate::ZERO),
+        rate_step(20, mbps(6)),
+    ];
     let rate = RateConfig::Steps {
         steps,
         repeat_every: None,

@@ -262,16 +262,16 @@ fn trimmed(line: &[(f64, f64)], clear: [f64; 2]) -> Vec<(f64, f64)> {
     let mut passed = 0.0;
     for pair in line.windows(2) {
         let own = length(pair);
-        let at = |along: f64| {
+        let point_at = |along: f64| {
             let share = (along - passed) / own;
             let (x, y) = (pair[1].0 - pair[0].0, pair[1].1 - pair[0].1);
             (pair[0].0 + share * x, pair[0].1 + share * y)
         };
         if own > 0.0 && passed + own > from && passed < to {
             if cut.is_empty() {
-                cut.push(at(from.max(passed)));
+                cut.push(point_at(from.max(passed)));
             }
-            cut.push(at(to.min(passed + own)));
+            cut.push(point_at(to.min(passed + own)));
         }
         passed += own;
     }

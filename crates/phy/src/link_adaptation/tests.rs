@@ -101,15 +101,15 @@ fn a_wideband_report_is_the_highest_that_keeps_the_target_at_its_own_effective_s
 #[test]
 fn a_stricter_target_or_more_code_blocks_need_more_signal() {
     let base = adaptation(McsTable::Qam64).sinr_of_cqi(9);
-    let of = |config: LinkAdaptationConfig| {
+    let sinr_with = |config: LinkAdaptationConfig| {
         let adaptation = LinkAdaptation::new(&config).expect("valid values");
         adaptation.sinr_of_cqi(9)
     };
-    let strict = of(LinkAdaptationConfig {
+    let strict = sinr_with(LinkAdaptationConfig {
         target_error: 1e-5,
         ..config(McsTable::Qam64)
     });
-    let many = of(LinkAdaptationConfig {
+    let many = sinr_with(LinkAdaptationConfig {
         blocks: 18,
         ..config(McsTable::Qam64)
     });

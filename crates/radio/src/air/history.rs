@@ -238,8 +238,9 @@ mod tests {
     /// Returns the mean by its definition: the sum of all added values, each weighted by its slot's
     /// age.
     fn slow_mean(added: &[(u64, f64)], slot: u64) -> f64 {
-        let of = |&(at, value): &(u64, f64)| (at..slot).fold(value * WEIGHT, |left, _| left * KEPT);
-        added.iter().map(of).sum()
+        let weighted =
+            |&(at, value): &(u64, f64)| (at..slot).fold(value * WEIGHT, |left, _| left * KEPT);
+        added.iter().map(weighted).sum()
     }
 
     #[test]

@@ -497,8 +497,8 @@ mod tests {
             downlinks.on_sent(CellId(0), slot, 0.2);
             downlinks.on_sent(CellId(0), slot, 0.2);
         }
-        let at = |slot| downlinks.share_at(CellId(0), slot);
-        assert_eq!((at(1999), at(2000)), (1.0, 0.75));
+        let share_at = |slot| downlinks.share_at(CellId(0), slot);
+        assert_eq!((share_at(1999), share_at(2000)), (1.0, 0.75));
     }
 
     #[test]

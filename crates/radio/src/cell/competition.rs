@@ -111,11 +111,11 @@ impl Competition {
         debug_assert!(
             self.shares.len() > 16
                 || (1..self.shares.len()).all(|n| {
-                    let of = |share: &Share| share.candidate;
+                    let candidate_of = |share: &Share| share.candidate;
                     !self.shares[..n]
                         .iter()
-                        .map(of)
-                        .any(|it| it == of(&self.shares[n]))
+                        .map(candidate_of)
+                        .any(|it| it == candidate_of(&self.shares[n]))
                 }),
             "a UE has two shares of a slot"
         );

@@ -62,13 +62,13 @@ mod tests {
             .collect();
         cells.push(cell(500.0, 2e9, 0.0));
         cells.push(CellConfig::nr(cells[0].site, Hertz(3.5e9), 1, 51).expect("a cell"));
-        let of = |primary: usize| -> Vec<u32> {
+        let cells_with = |primary: usize| -> Vec<u32> {
             let others = co_sited(cells.iter(), &cells[primary]);
             others.into_iter().map(|cell| cell.0).collect()
         };
-        assert_eq!(of(0), [1, 3, 5]);
-        assert_eq!(of(3), [2, 0, 4]);
-        assert_eq!(of(4), [5, 1, 3]);
-        assert!(of(6).is_empty() && of(7).is_empty());
+        assert_eq!(cells_with(0), [1, 3, 5]);
+        assert_eq!(cells_with(3), [2, 0, 4]);
+        assert_eq!(cells_with(4), [5, 1, 3]);
+        assert!(cells_with(6).is_empty() && cells_with(7).is_empty());
     }
 }

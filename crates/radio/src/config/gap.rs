@@ -142,11 +142,11 @@ mod tests {
         let gaps = Gaps::new(&gaps, UeId(0), (LTE, true));
         let clear = |slot| gaps.clear_from(slot, Direction::Downlink);
         assert_eq!([9, 10, 15, 16, 49, 50].map(clear), [9, 16, 16, 16, 49, 56]);
-        let at = |micros| Time::ZERO + Span::from_micros(micros);
-        assert_eq!(gaps.slot_after_gap(at(9_999)), None);
-        assert_eq!(gaps.slot_after_gap(at(10_000)), Some(16));
-        assert_eq!(gaps.slot_after_gap(at(15_499)), Some(16));
-        assert_eq!(gaps.slot_after_gap(at(15_500)), None);
+        let time_at_micros = |micros| Time::ZERO + Span::from_micros(micros);
+        assert_eq!(gaps.slot_after_gap(time_at_micros(9_999)), None);
+        assert_eq!(gaps.slot_after_gap(time_at_micros(10_000)), Some(16));
+        assert_eq!(gaps.slot_after_gap(time_at_micros(15_499)), Some(16));
+        assert_eq!(gaps.slot_after_gap(time_at_micros(15_500)), None);
     }
 
     #[test]

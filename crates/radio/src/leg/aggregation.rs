@@ -128,21 +128,21 @@ mod tests {
 
     #[test]
     fn a_secondary_cell_is_activated_by_data_and_deactivated_without() {
-        let at = |millis| Time::ZERO + Span::from_millis(millis);
+        let time_at_ms = |millis| Time::ZERO + Span::from_millis(millis);
         let mut aggregation = Aggregation::NONE;
         aggregation.deactivation = Some(Span::from_millis(40));
         let mut carriers = Carriers::for_secondary(LegId(3), &aggregation);
         assert_eq!(carriers.primary(), Some(LegId(3)));
-        assert_eq!(carriers.on_data(at(10)), Some(at(34)));
-        assert_eq!(carriers.on_data(at(20)), None, "it is under way");
-        carriers.on_block(at(50));
-        assert_eq!(carriers.on_data(at(89)), None);
-        assert_eq!(carriers.on_data(at(90)), Some(at(114)));
+        assert_eq!(carriers.on_data(time_at_ms(10)), Some(time_at_ms(34)));
+        assert_eq!(carriers.on_data(time_at_ms(20)), None, "it is under way");
+        carriers.on_block(time_at_ms(50));
+        assert_eq!(carriers.on_data(time_at_ms(89)), None);
+        assert_eq!(carriers.on_data(time_at_ms(90)), Some(time_at_ms(114)));
         let mut lasting = Carriers::for_secondary(LegId(3), &Aggregation::NONE);
-        assert_eq!(lasting.on_data(at(0)), Some(at(24)));
-        assert_eq!(lasting.on_data(at(1_000_000)), None);
+        assert_eq!(lasting.on_data(time_at_ms(0)), Some(time_at_ms(24)));
+        assert_eq!(lasting.on_data(time_at_ms(1_000_000)), None);
         assert_eq!(
-            Carriers::default().on_data(at(0)),
+            Carriers::default().on_data(time_at_ms(0)),
             None,
             "the primary cell is active"
         );

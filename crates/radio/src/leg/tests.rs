@@ -183,7 +183,7 @@ fn a_block_that_fails_in_its_last_transmission_is_lost_and_counted() {
 
 #[test]
 fn the_outer_loop_falls_by_its_step_and_rises_by_the_step_that_keeps_its_target() {
-    let with = |first: f64| {
+    let offset_with = |first: f64| {
         let reports = ReportedAdaptation {
             outer_loop: OuterLoopConfig {
                 step_down_db: 0.5,
@@ -209,10 +209,10 @@ fn the_outer_loop_falls_by_its_step_and_rises_by_the_step_that_keeps_its_target(
         assert_eq!(leg.up.outer_loop.offset_db(), 0.0, "the other direction");
         after_first
     };
-    assert_eq!(with(1.0), -0.5);
+    assert_eq!(offset_with(1.0), -0.5);
     // At a BLER of 10 % the outer loop's offset has no drift. A failure lowers it by 0.5 dB, and a
     // success raises it by 0.5 / 9 dB.
-    assert!((with(0.0) - 0.5 / 9.0).abs() < 1e-12);
+    assert!((offset_with(0.0) - 0.5 / 9.0).abs() < 1e-12);
 }
 
 #[test]

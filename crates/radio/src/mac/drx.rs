@@ -46,12 +46,15 @@ mod tests {
             on_duration: Span::from_millis(4),
             inactivity: Span::from_millis(10),
         };
-        let at = |millis| Time::ZERO + Span::from_millis(millis);
+        let time_at_ms = |millis| Time::ZERO + Span::from_millis(millis);
         let offset = Span::from_millis(7);
         for (asked, awake) in [(0, 7), (7, 7), (10, 10), (11, 47), (46, 47), (50, 50)] {
-            let found = drx.awake_from(at(asked), offset, Time::ZERO);
-            assert_eq!(found, at(awake), "{asked} ms");
+            let found = drx.awake_from(time_at_ms(asked), offset, Time::ZERO);
+            assert_eq!(found, time_at_ms(awake), "{asked} ms");
         }
-        assert_eq!(drx.awake_from(at(20), offset, at(21)), at(20));
+        assert_eq!(
+            drx.awake_from(time_at_ms(20), offset, time_at_ms(21)),
+            time_at_ms(20)
+        );
     }
 }

@@ -106,14 +106,20 @@ mod tests {
             timing: Timing::lte_tdd(tdd),
             ..CellConfig::lte(Point::default(), Hertz(2e9), 50)
         });
-        let of = |slot| measured(&lte, Direction::Downlink, (5, 6), slot);
-        assert_eq!([25, 26, 30, 31].map(of), [15, 20, 20, 25].map(Some));
+        let measured_slot = |slot| measured(&lte, Direction::Downlink, (5, 6), slot);
+        assert_eq!(
+            [25, 26, 30, 31].map(measured_slot),
+            [15, 20, 20, 25].map(Some)
+        );
         // With a report in each subframe, the reports of subframes 21 to 25 are sent in subframe
         // 27. From subframe 31 on, the latest of these reports is used. The reports of subframes 26
         // to 30 are sent in subframe 32.
-        let of = |slot| measured(&lte, Direction::Downlink, (1, 6), slot);
-        assert_eq!([31, 32, 33, 35, 36].map(of), [25, 25, 25, 25, 30].map(Some));
-        assert_eq!(of(5), None);
+        let measured_slot = |slot| measured(&lte, Direction::Downlink, (1, 6), slot);
+        assert_eq!(
+            [31, 32, 33, 35, 36].map(measured_slot),
+            [25, 25, 25, 25, 30].map(Some)
+        );
+        assert_eq!(measured_slot(5), None);
     }
 
     #[test]
@@ -124,9 +130,9 @@ mod tests {
             duplex: Duplex::Tdd(pattern),
             ..nr
         });
-        let of = |slot| measured(&nr, Direction::Uplink, (10, 4), slot);
+        let measured_slot = |slot| measured(&nr, Direction::Uplink, (10, 4), slot);
         // Slots 10 and 20 are downlink slots. The uplink is therefore measured in the latest uplink
         // slots before them, 9 and 19.
-        assert_eq!([14, 23, 24].map(of), [9, 9, 19].map(Some));
+        assert_eq!([14, 23, 24].map(measured_slot), [9, 9, 19].map(Some));
     }
 }

@@ -555,14 +555,14 @@ mod tests {
         let slot = Span::from_micros(500);
         let resources =
             Resources::new(&cell, Direction::Downlink, slot, 14, &[13]).expect("a cell");
-        let of = |rank| {
+        let bits_with = |rank| {
             let number = resources.position(&McsTable::Qam64.rows()[20], rank);
             let scheme = resources.scheme(number);
             assert_eq!((scheme.layers, scheme.mcs.index), (u32::from(rank) + 1, 20));
             f64::from(resources.bytes(13, number, 7))
         };
         // Transport block sizes have relative steps of at most 1/64.
-        assert!((of(3) / of(0) - 4.0).abs() < 4.0 / 64.0);
+        assert!((bits_with(3) / bits_with(0) - 4.0).abs() < 4.0 / 64.0);
         assert_eq!(resources.schemes(), 0..4 * 29);
     }
 }

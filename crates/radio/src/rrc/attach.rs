@@ -437,16 +437,21 @@ mod tests {
 
     #[test]
     fn a_ue_answers_once_when_it_has_processed_the_question() {
-        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let time_at_ms = |ms| Time::ZERO + Span::from_millis(ms);
         for (generation, ms) in [(Generation::Lte, 15), (Generation::Nr, 10)] {
             let mut attach = Attach::new(generation);
-            attach.on_selected(at(0));
-            assert_eq!(attach.wake_at(), at(15_000));
-            assert!(attach.has_expired(at(15_000)) && !attach.has_expired(at(14_999)));
-            attach.on_question(Round::Bearers, at(100));
-            assert_eq!(attach.wake_at(), at(100 + ms));
-            assert!(!attach.is_answer_due(at(99 + ms)) && attach.is_answer_due(at(100 + ms)));
-            assert!(!attach.is_answer_due(at(500)));
+            attach.on_selected(time_at_ms(0));
+            assert_eq!(attach.wake_at(), time_at_ms(15_000));
+            assert!(
+                attach.has_expired(time_at_ms(15_000)) && !attach.has_expired(time_at_ms(14_999))
+            );
+            attach.on_question(Round::Bearers, time_at_ms(100));
+            assert_eq!(attach.wake_at(), time_at_ms(100 + ms));
+            assert!(
+                !attach.is_answer_due(time_at_ms(99 + ms))
+                    && attach.is_answer_due(time_at_ms(100 + ms))
+            );
+            assert!(!attach.is_answer_due(time_at_ms(500)));
         }
     }
 

@@ -73,13 +73,17 @@ impl Contention {
     /// the same preamble send Msg3 at the same time. The base station receives at most the
     /// strongest Msg3. The others interfere, and the resulting SINR must be at least `least_db`.
     pub(crate) fn outcome(&self, (ue, cell): (UeId, CellId), at: Time, least_db: f64) -> Contest {
-        let of = |it: &&Drawn| it.at == at && it.cell == cell;
-        let mine = self.drawn.iter().filter(of).find(|it| it.ue == ue);
+        let is_simultaneous = |it: &&Drawn| it.at == at && it.cell == cell;
+        let mine = self
+            .drawn
+            .iter()
+            .filter(is_simultaneous)
+            .find(|it| it.ue == ue);
         let Some(mine) = mine else {
             return Contest::Won;
         };
         let same = || {
-            let all = self.drawn.iter().filter(of);
+            let all = self.drawn.iter().filter(is_simultaneous);
             all.filter(|it| it.number == mine.number)
         };
         let stronger = |one: &&Drawn, other: &&Drawn| {
@@ -127,8 +131,8 @@ mod tests {
     fn outcomes(all: &[Drawn], least_db: f64) -> Vec<Contest> {
         let mut contention = Contention::default();
         all.iter().for_each(|it| contention.send(*it, &CONFIG));
-        let of = |it: &Drawn| contention.outcome((it.ue, it.cell), it.at, least_db);
-        all.iter().map(of).collect()
+        let outcome_of = |it: &Drawn| contention.outcome((it.ue, it.cell), it.at, least_db);
+        all.iter().map(outcome_of).collect()
     }
 
     #[test]

@@ -79,9 +79,10 @@ mod tests {
     fn carriers_share_the_gaps_and_those_of_serving_cells_need_none() {
         let mut carriers = GapCarriers::new(vec![0, 1, 2, 0]);
         assert!(carriers.share(0, 3) && !carriers.share(0, 1) && carriers.is_on(3, 0));
-        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let time_at_ms = |ms| Time::ZERO + Span::from_millis(ms);
         let ms = Span::from_millis;
-        let mut assign = |now, served: &[usize]| carriers.assign_gap(at(now), served, |_| ms(480));
+        let mut assign =
+            |now, served: &[usize]| carriers.assign_gap(time_at_ms(now), served, |_| ms(480));
         // Carriers 1 and 2 share the gaps. A carrier alone is measured every 480 ms, so each of the
         // two is due every 960 ms.
         let found: Vec<_> = (0..15).map(|n| assign(200 * n, &[3])).collect();

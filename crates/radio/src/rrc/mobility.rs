@@ -403,15 +403,18 @@ mod tests {
 
     #[test]
     fn a_ue_answers_once_after_the_processing_of_its_generation() {
-        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let time_at_ms = |ms| Time::ZERO + Span::from_millis(ms);
         for (generation, ms) in [(Generation::Lte, 20), (Generation::Nr, 16)] {
             let mut change = SecondaryCellChange::default();
-            assert!(!change.is_answer_due(at(1000)) && change.answer_at().is_never());
+            assert!(!change.is_answer_due(time_at_ms(1000)) && change.answer_at().is_never());
             change.on_sent(Aggregation::NONE);
-            change.on_received(at(100), generation);
-            assert_eq!(change.answer_at(), at(100 + ms));
-            assert!(!change.is_answer_due(at(99 + ms)) && change.is_changing());
-            assert!(change.is_answer_due(at(100 + ms)) && !change.is_answer_due(at(500)));
+            change.on_received(time_at_ms(100), generation);
+            assert_eq!(change.answer_at(), time_at_ms(100 + ms));
+            assert!(!change.is_answer_due(time_at_ms(99 + ms)) && change.is_changing());
+            assert!(
+                change.is_answer_due(time_at_ms(100 + ms))
+                    && !change.is_answer_due(time_at_ms(500))
+            );
             assert_eq!(change.on_answer(), Some(Aggregation::NONE));
             assert!(!change.is_changing());
         }

@@ -267,7 +267,7 @@ fn a_secondary_cell_carries_nothing_before_it_is_activated_and_after_it_is_deact
         }
     }
     rig.run_for(Span::from_millis(200));
-    let at = |row: &TransportBlockRow| row.time_s.as_nanos() / 1_000_000;
+    let millis_of = |row: &TransportBlockRow| row.time_s.as_nanos() / 1_000_000;
     let of_cell = |cell| {
         rig.rows
             .blocks
@@ -275,7 +275,7 @@ fn a_secondary_cell_carries_nothing_before_it_is_activated_and_after_it_is_deact
             .filter(move |row| row.cell == CellId(cell))
     };
     for start in [0, 200] {
-        let first = |cell| of_cell(cell).map(at).find(|&millis| millis >= start);
+        let first = |cell| of_cell(cell).map(millis_of).find(|&millis| millis >= start);
         assert!(first(0).is_some_and(|millis| millis < start + 4));
         assert!(first(1).is_some_and(|millis| (start + 24..start + 30).contains(&millis)));
     }

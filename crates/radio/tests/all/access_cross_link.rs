@@ -60,8 +60,11 @@ fn delivered(cells: Vec<CellConfig>) -> [u64; 2] {
         }
         rig.run_for(Span::from_millis(2));
     }
-    let of = |ue, direction| rig.access.counters_of(UeId(ue), direction).delivered_bytes;
-    [of(0, Direction::Uplink), of(1, Direction::Downlink)]
+    let bytes_of = |ue, direction| rig.access.counters_of(UeId(ue), direction).delivered_bytes;
+    [
+        bytes_of(0, Direction::Uplink),
+        bytes_of(1, Direction::Downlink),
+    ]
 }
 
 #[test]
@@ -76,8 +79,8 @@ fn the_uplink_of_flexible_slots_loses_to_base_stations_that_send_then() {
 #[test]
 fn cells_that_turn_together_do_not_feel_it() {
     for patterns in [["DDDSU", "DDDSU"], ["DSUUU", "DSUUU"]] {
-        let of = |cross_link| delivered(cells(cross_link, Some(patterns)));
-        assert_eq!(of(false), of(true), "{patterns:?}");
+        let bytes_with = |cross_link| delivered(cells(cross_link, Some(patterns)));
+        assert_eq!(bytes_with(false), bytes_with(true), "{patterns:?}");
     }
     let apart = ["DSUUU", "DDDSU"];
     let (without, with) = (

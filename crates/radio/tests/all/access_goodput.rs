@@ -311,7 +311,7 @@ fn more_layers_than_antennas_or_than_the_uplink_has_are_errors() {
         },
         boresight: Default::default(),
     });
-    let with = |layers, uplink_layers, ue_antenna| {
+    let refusal_with = |layers, uplink_layers, ue_antenna| {
         let cell = CellConfig {
             layers,
             uplink_layers,
@@ -324,11 +324,13 @@ fn more_layers_than_antennas_or_than_the_uplink_has_are_errors() {
         let error = RadioAccess::new(with_ues(cell, 1, 20.0), 1).err();
         error.map_or_else(String::new, |error| error.to_string())
     };
-    assert_eq!(with(8, 4, Antenna::default()), "");
-    assert_eq!(with(2, 2, pair), "");
-    assert!(with(4, 1, pair).contains("at most 2: two for each element of the UE's antenna"));
-    assert!(with(1, 4, pair).contains("uplink layers"));
-    assert!(with(8, 5, Antenna::default()).contains("1 to 4"));
+    assert_eq!(refusal_with(8, 4, Antenna::default()), "");
+    assert_eq!(refusal_with(2, 2, pair), "");
+    assert!(
+        refusal_with(4, 1, pair).contains("at most 2: two for each element of the UE's antenna")
+    );
+    assert!(refusal_with(1, 4, pair).contains("uplink layers"));
+    assert!(refusal_with(8, 5, Antenna::default()).contains("1 to 4"));
 }
 
 #[test]
@@ -458,12 +460,13 @@ fn idle_symbols_go_to_whoever_has_data_where_the_division_follows_the_demand() {
         }
         bytes.map(|bytes| bytes as f64)
     };
-    let of = |symbols| 8000.0 * (f64::from(block(66, symbols, 15)) - 11.0) * 1500.0 / 1507.0;
+    let goodput_of =
+        |symbols| 8000.0 * (f64::from(block(66, symbols, 15)) - 11.0) * 1500.0 / 1507.0;
     // With `Division::Halves`, the uplink gets five of eleven symbols in most slots, because the
     // downlink may need the others. With `Division::Demand`, the uplink gets all symbols but two.
     // The downlink needs at least two symbols: a DM-RS symbol and a data symbol.
     let [down, up] = carried(Division::Demand, false);
-    assert!(up > 0.995 * of(9), "{up} beside {}", of(9));
+    assert!(up > 0.995 * goodput_of(9), "{up} beside {}", goodput_of(9));
     assert!((down / 80_000.0 - 1.0).abs() < 0.01, "{down}");
     let [_, halves] = carried(Division::Halves, false);
     assert!(up > halves, "{up} beside {halves}");
@@ -473,7 +476,7 @@ fn idle_symbols_go_to_whoever_has_data_where_the_division_follows_the_demand() {
     for division in [Division::Halves, Division::Demand] {
         let [down, up] = carried(division, true);
         for (found, symbols) in [(down, 6), (up, 5)] {
-            let expected = of(symbols);
+            let expected = goodput_of(symbols);
             assert!(
                 (found / expected - 1.0).abs() < 0.01,
                 "{division:?}: {found} {expected}"

@@ -263,8 +263,8 @@ fn delays(mut rig: Rig, ues: u32, load: bool) -> Vec<Vec<(u64, u64)>> {
     rig.run_for(Span::from_nanos(APART_NS));
     let mut found = vec![Vec::new(); ues as usize];
     for &(nanos, ue, number) in &at {
-        let of = |arrival: &&crate::common::Arrival| arrival.number == number * ues + ue;
-        let arrival = rig.arrivals.iter().find(of).expect("it arrived");
+        let is_of_ue = |arrival: &&crate::common::Arrival| arrival.number == number * ues + ue;
+        let arrival = rig.arrivals.iter().find(is_of_ue).expect("it arrived");
         found[ue as usize].push((nanos, arrival.at.as_nanos() - nanos));
     }
     found
@@ -465,7 +465,7 @@ fn stream(cell: CellConfig, every_us: u64) -> Vec<f64> {
 fn a_prohibit_timer_delays_by_what_it_lasts_at_most() {
     let fdd = CellConfig::nr(Point::default(), Hertz(3.5e9), 1, 106).expect("a cell");
     let tdd = Slots::nr("DDDSU", 1).config(RequestConfig::every(10), None);
-    let with = |cell: &CellConfig, period, prohibit_us| CellConfig {
+    let cell_with = |cell: &CellConfig, period, prohibit_us| CellConfig {
         requests: RequestConfig {
             prohibit: Span::from_micros(prohibit_us),
             ..RequestConfig::every(period)
@@ -479,10 +479,10 @@ fn a_prohibit_timer_delays_by_what_it_lasts_at_most() {
     };
     for cell in [&fdd, &tdd] {
         for (period, every_us) in [(8, 1000), (20, 1000), (40, 2000), (10, 5000)] {
-            let without = stream(with(cell, period, 0), every_us);
-            assert_eq!(stream(with(cell, period, 500), every_us), without);
+            let without = stream(cell_with(cell, period, 0), every_us);
+            assert_eq!(stream(cell_with(cell, period, 500), every_us), without);
             for prohibit_us in [8_000, 64_000] {
-                let longer = stream(with(cell, period, prohibit_us), every_us);
+                let longer = stream(cell_with(cell, period, prohibit_us), every_us);
                 let most = |delays: &[f64]| delays[delays.len() - 1];
                 // The bound is the timer plus the wait for the next opportunity. In a pattern of
                 // five slots, the period may be stretched to 48 slots.

@@ -44,8 +44,8 @@ impl RadioCaptures {
             return Ok(None);
         }
         let captured = |nodes: &[NodeId]| -> Vec<Captured> {
-            let of = |&node| Captured { node, file: None };
-            nodes.iter().map(of).collect()
+            let capture_of = |&node| Captured { node, file: None };
+            nodes.iter().map(capture_of).collect()
         };
         let mut captures = RadioCaptures {
             cells: captured(&radio.cell_nodes),

@@ -314,14 +314,21 @@ fn a_request_waits_for_its_time() {
 #[test]
 fn the_new_data_indicator_toggles_with_each_block_of_a_process() {
     let pool = PacketPool::new();
-    let of = |process, round| MacPdu {
+    let pdu_of = |process, round| MacPdu {
         is_nr: false,
         process,
         round,
         ..block(&pool)
     };
     let mut captures = captures(&[RadioSubject::Cell(CELL)], 0);
-    for pdu in [of(0, 0), of(1, 0), of(0, 1), of(0, 0), of(1, 0), of(1, 0)] {
+    for pdu in [
+        pdu_of(0, 0),
+        pdu_of(1, 0),
+        pdu_of(0, 1),
+        pdu_of(0, 0),
+        pdu_of(1, 0),
+        pdu_of(1, 0),
+    ] {
         captures.on_mac_pdu(&pdu).expect("written");
     }
     let packets = packets(captures);

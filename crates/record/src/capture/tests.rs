@@ -486,7 +486,7 @@ fn accurate_ecn_stands_in_its_option_and_what_has_no_room_is_left_out() {
     captures.hosts.headers(&packet(1, crowded));
     let files = captures.finish().expect("memory is there");
     let read = read(files[0].bytes.as_deref().expect("in memory"));
-    let of = |index: usize| read[index].options.iter().find(|(kind, _)| *kind > 100);
-    assert_eq!(of(0), Some(&(174, vec![0, 0, 1, 0, 0, 2])));
-    assert_eq!(of(1), Some(&(172, vec![0, 0, 3, 0, 0, 2])));
+    let option_of = |index: usize| read[index].options.iter().find(|(kind, _)| *kind > 100);
+    assert_eq!(option_of(0), Some(&(174, vec![0, 0, 1, 0, 0, 2])));
+    assert_eq!(option_of(1), Some(&(172, vec![0, 0, 3, 0, 0, 2])));
 }

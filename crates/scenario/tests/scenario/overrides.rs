@@ -127,15 +127,15 @@ fn a_key_of_another_sort_of_table_replaces_the_old_sort() {
 #[test]
 fn items_of_a_list_have_numbers() {
     let text = text() + "[probe]\ncapture = [\"client\", \"server\"]\n";
-    let of = |one: &str| read(&text, &[one]);
-    let errors = of("probe.capture.1=servr")
+    let read_one = |one: &str| read(&text, &[one]);
+    let errors = read_one("probe.capture.1=servr")
         .expect_err("no such node")
         .errors;
     assert_eq!(
         (errors[0].column, errors[0].suggestion.as_deref()),
         (17, Some("`server`"))
     );
-    let errors = of("probe.capture.2=client")
+    let errors = read_one("probe.capture.2=client")
         .expect_err("no such item")
         .errors;
     assert_eq!(

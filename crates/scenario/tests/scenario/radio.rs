@@ -67,8 +67,9 @@ fn aggregated(cells: &str) -> String {
 
 #[test]
 fn secondary_cells_are_on_carriers_of_their_own_and_of_one_technology() {
-    let of = |cells: &str| aggregated(&format!("cell = \"macro\"\nsecondary-cells = {cells}"));
-    let scenario = accepted(&of("[\"third\", \"second\"]"));
+    let aggregated_with =
+        |cells: &str| aggregated(&format!("cell = \"macro\"\nsecondary-cells = {cells}"));
+    let scenario = accepted(&aggregated_with("[\"third\", \"second\"]"));
     assert_eq!(scenario.ues[0].secondary_cells, [2, 1]);
     for (cells, message) in [
         ("[\"second\", \"second\"]", "`second` is named twice"),
@@ -79,9 +80,9 @@ fn secondary_cells_are_on_carriers_of_their_own_and_of_one_technology() {
             "`same` has the carrier of another cell of the UE",
         ),
     ] {
-        assert_eq!(only(&of(cells)), message);
+        assert_eq!(only(&aggregated_with(cells)), message);
     }
-    let unknown = refused(&of("[\"secnd\"]"));
+    let unknown = refused(&aggregated_with("[\"secnd\"]"));
     assert_eq!(unknown[0].suggestion.as_deref(), Some("`second`"));
     let text = aggregated("secondary-cells = [\"second\"]");
     assert_eq!(only(&text), "`secondary-cells` of a UE that names no cell");
@@ -92,7 +93,7 @@ fn secondary_cells_are_on_carriers_of_their_own_and_of_one_technology() {
     );
     let text = aggregated("cell = \"macro\"\nsecondary-uplink = true");
     assert_eq!(only(&text), "`secondary-uplink` without `secondary-cells`");
-    let scenario = accepted(&of("[\"third\"]\nsecondary-uplink = true"));
+    let scenario = accepted(&aggregated_with("[\"third\"]\nsecondary-uplink = true"));
     assert_eq!(scenario.ues[0].secondary_uplink, Some(true));
 }
 
@@ -140,8 +141,8 @@ fn cells_offer_secondary_ones_under_mobility_management() {
 
 #[test]
 fn measurement_gaps_are_those_of_the_list() {
-    let with = |keys: &str| format!("{CELL}[ue.phone]\n[mobility-management]\n{keys}\n");
-    let scenario = accepted(&with(
+    let scenario_with = |keys: &str| format!("{CELL}[ue.phone]\n[mobility-management]\n{keys}\n");
+    let scenario = accepted(&scenario_with(
         "measurement-gap-period = \"20 ms\"\nmeasurement-gap-length = \"3.5 ms\"",
     ));
     let mobility = scenario.mobility.expect("it is on");
@@ -151,7 +152,7 @@ fn measurement_gaps_are_those_of_the_list() {
         Some(Span::from_micros(3500))
     );
     let refused = |keys: &str| {
-        let mistakes = refused(&with(keys));
+        let mistakes = refused(&scenario_with(keys));
         assert_eq!(mistakes.len(), 1, "{mistakes:?}");
         (mistakes[0].message.clone(), mistakes[0].expected.clone())
     };
@@ -220,16 +221,19 @@ fn a_parameter_may_be_a_name_with_parameters_of_its_own() {
     assert_eq!(aqm(plain, &[]), ("codel".to_owned(), vec![]));
     let alias = "rlc = { mode = \"am\", aqm = \"fifo\" }";
     assert_eq!(aqm(alias, &[]).0, "drop-tail");
-    let with = |target: &str| {
+    let codel_with = |target: &str| {
         (
             "codel".to_owned(),
             vec![format!("target Span({target} ms)")],
         )
     };
     let table = "rlc = { mode = \"am\", aqm = { name = \"codel\", target = \"7 ms\" } }";
-    assert_eq!(aqm(table, &[]), with("7"));
+    assert_eq!(aqm(table, &[]), codel_with("7"));
     // An override can also add a parameter to a plain name.
-    assert_eq!(aqm(plain, &["ue.phone.rlc.aqm.target=9 ms"]), with("9"));
+    assert_eq!(
+        aqm(plain, &["ue.phone.rlc.aqm.target=9 ms"]),
+        codel_with("9")
+    );
     assert_eq!(aqm("rlc = \"am\"", &["ue.phone.rlc.aqm=codel"]).0, "codel");
 }
 
@@ -347,29 +351,29 @@ fn what_does_not_fit_together_is_refused() {
 
 #[test]
 fn a_step_of_preambles_power_needs_a_power_to_begin_with() {
-    let with = |keys: &str| format!("{CELL}[ue.phone]\n[mobility-management]\n{keys}\n");
+    let scenario_with = |keys: &str| format!("{CELL}[ue.phone]\n[mobility-management]\n{keys}\n");
     let step = "power-ramping-step = \"4 dB\"";
     assert_eq!(
-        only(&with(step)),
+        only(&scenario_with(step)),
         "`power-ramping-step` without `preamble-target-power`"
     );
     let both = format!("{step}\npreamble-target-power = \"-104 dBm\"");
-    let mobility = accepted(&with(&both)).mobility.expect("it is on");
+    let mobility = accepted(&scenario_with(&both)).mobility.expect("it is on");
     assert_eq!(mobility.power_ramping_step, Some(Decibel(4.0)));
     assert_eq!(mobility.preamble_target_power, Some(Dbm(-104.0)));
 }
 
 #[test]
 fn keys_of_beam_failure_stand_together_with_values_of_their_lists() {
-    let with = |keys: &str| format!("{CELL}[ue.phone]\n[mobility-management]\n{keys}\n");
+    let scenario_with = |keys: &str| format!("{CELL}[ue.phone]\n[mobility-management]\n{keys}\n");
     let all = "beam-failure-instance-max-count = 8\nbeam-failure-detection-timer = 2\n\
                rsrp-threshold-ssb = \"-110 dBm\"\nbeam-failure-recovery-timer = \"150 ms\"";
-    let mobility = accepted(&with(all)).mobility.expect("it is on");
+    let mobility = accepted(&scenario_with(all)).mobility.expect("it is on");
     assert_eq!(mobility.beam_failure_instance_max_count, Some(8));
     assert_eq!(mobility.beam_failure_detection_timer, Some(2));
     let timer = mobility.beam_failure_recovery_timer;
     assert_eq!(timer, Some(Span::from_millis(150)));
-    let none = accepted(&with("")).mobility.expect("it is on");
+    let none = accepted(&scenario_with("")).mobility.expect("it is on");
     assert_eq!(none.beam_failure_instance_max_count, None);
     for (keys, message, expected) in [
         (
@@ -403,7 +407,7 @@ fn keys_of_beam_failure_stand_together_with_values_of_their_lists() {
             "-110 dBm",
         ),
     ] {
-        let mistakes = refused(&with(&keys));
+        let mistakes = refused(&scenario_with(&keys));
         let [mistake] = &mistakes[..] else {
             panic!("{keys}: {mistakes:?}");
         };
@@ -415,14 +419,16 @@ fn keys_of_beam_failure_stand_together_with_values_of_their_lists() {
 
 #[test]
 fn what_does_not_fit_a_ue_that_is_idle_at_the_start_is_refused() {
-    let with = |keys: &str| format!("{CELL}[ue.phone]\n{keys}\n[mobility-management]\n");
-    let scenario = accepted(&with("attach-at = \"2 s\"\nattach-within = \"1 s\""));
+    let scenario_with = |keys: &str| format!("{CELL}[ue.phone]\n{keys}\n[mobility-management]\n");
+    let scenario = accepted(&scenario_with(
+        "attach-at = \"2 s\"\nattach-within = \"1 s\"",
+    ));
     let ue = &scenario.ues[0];
     assert_eq!(
         (ue.attach_at, ue.attach_within),
         (Some(Span::from_secs(2)), Some(Span::from_secs(1)))
     );
-    let idle = |keys: &str| with(&format!("attach-at = \"2 s\"\n{keys}"));
+    let idle = |keys: &str| scenario_with(&format!("attach-at = \"2 s\"\n{keys}"));
     for key in [
         "cell = \"macro\"",
         "secondary-cells = [\"macro\"]",
@@ -441,18 +447,20 @@ fn what_does_not_fit_a_ue_that_is_idle_at_the_start_is_refused() {
         "`attach-at` of a UE without mobility management"
     );
     assert_eq!(
-        only(&with("attach-within = \"1 s\"")),
+        only(&scenario_with("attach-within = \"1 s\"")),
         "`attach-within` of a UE that is connected from the start"
     );
     // Only the wrong time is reported as a mistake, and not the key that depends on it.
-    let negative = only(&with("attach-at = \"-1 s\"\nattach-within = \"1 s\""));
+    let negative = only(&scenario_with(
+        "attach-at = \"-1 s\"\nattach-within = \"1 s\"",
+    ));
     assert!(negative.contains("found \"-1 s\""), "{negative}");
 }
 
 #[test]
 fn what_does_not_fit_conditional_handovers_is_refused() {
-    let with = |keys: &str| format!("{CELL}[ue.phone]\n[mobility-management]\n{keys}\n");
-    let conditional = |keys: &str| with(&format!("procedure = \"conditional\"\n{keys}"));
+    let scenario_with = |keys: &str| format!("{CELL}[ue.phone]\n[mobility-management]\n{keys}\n");
+    let conditional = |keys: &str| scenario_with(&format!("procedure = \"conditional\"\n{keys}"));
     let list = "conditions = [{ kind = \"a3\" }, { kind = \"a4\", threshold = \"-95 dBm\" }]\n";
     let scenario = accepted(&conditional(list));
     let mobility = scenario.mobility.expect("it is on");
@@ -469,7 +477,7 @@ fn what_does_not_fit_conditional_handovers_is_refused() {
         ("conditions", "conditions = [{ kind = \"a3\" }]"),
     ] {
         let expected = "this key has an effect only with `procedure = \"conditional\"`";
-        assert_eq!(only(&with(text)), expected, "{key}");
+        assert_eq!(only(&scenario_with(text)), expected, "{key}");
     }
     for (keys, message) in [
         (
@@ -531,7 +539,7 @@ fn what_does_not_fit_a_source_that_serves_on_is_refused() {
 
 #[test]
 fn levels_of_3g_stand_in_the_events_that_have_them() {
-    let with = |event: &str| {
+    let scenario_with = |event: &str| {
         let head = "duration = \"1 s\"\n[cell.macro]\ncarrier = \"2 GHz\"\nbandwidth = \"20 MHz\"\n\
                     channel = { path-loss = \"umi\" }\n[ue.phone]\n[flow.up]\nfrom = \"phone\"\nto = \"macro\"\n";
         format!("{head}[mobility-management]\nevents = [{{ {event} }}]\n")
@@ -541,7 +549,7 @@ fn levels_of_3g_stand_in_the_events_that_have_them() {
         "kind = \"b2\", serving-threshold = \"-100 dBm\", threshold-rscp = \"-95 dBm\"",
         "kind = \"3a\", serving-threshold-rscp = \"-100 dBm\", threshold = \"-95 dBm\"",
     ] {
-        let mobility = accepted(&with(event)).mobility.expect("a table");
+        let mobility = accepted(&scenario_with(event)).mobility.expect("a table");
         assert_eq!(mobility.events[0].is_to_utra(), !event.contains("3a"));
     }
     for (event, message) in [
@@ -563,9 +571,11 @@ fn levels_of_3g_stand_in_the_events_that_have_them() {
             "a threshold for 3G cells in an event without one",
         ),
     ] {
-        assert_eq!(only(&with(event)), message, "{event}");
+        assert_eq!(only(&scenario_with(event)), message, "{event}");
     }
-    let near = refused(&with("kind = \"b1\", threshold-rspc = \"-95 dBm\""));
+    let near = refused(&scenario_with(
+        "kind = \"b1\", threshold-rspc = \"-95 dBm\"",
+    ));
     let mut alternatives = near
         .iter()
         .filter_map(|mistake| mistake.suggestion.as_deref());

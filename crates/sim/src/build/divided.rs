@@ -84,11 +84,11 @@ pub(crate) fn divided(
 /// link must be in one world. This applies to links without delay, and to links whose queue limit
 /// includes the packets in the delay line.
 fn parting_delay(link: &scenario::Link) -> Option<Span> {
-    let of = |direction: &LinkDirection| {
+    let delay_of = |direction: &LinkDirection| {
         let delay = shortest_delay(direction);
         (!delay.is_zero() && !direction.queue.counts_delay_line).then_some(delay)
     };
-    Some(of(&link.forward)?.min(of(&link.reverse)?))
+    Some(delay_of(&link.forward)?.min(delay_of(&link.reverse)?))
 }
 
 /// Returns the radio access for the UEs of one world. `None` if the world has no UEs.

@@ -16,11 +16,15 @@ pub(super) fn ends<'a>(
     let paths = described.multipath.as_ref().map_or(1, |it| it.paths.len());
     // The identifiers are those of the first path's sender and receiver, then of the second path's,
     // and so on.
-    let at = |number: usize, first: EndpointId| {
+    let kernel_of = |number: usize, first: EndpointId| {
         endpoints.kernel(EndpointId(first.0 + 2 * number as u32))
     };
-    let paths =
-        (0..paths).map_while(|number| Some([at(number, flow.sender)?, at(number, flow.receiver)?]));
+    let paths = (0..paths).map_while(|number| {
+        Some([
+            kernel_of(number, flow.sender)?,
+            kernel_of(number, flow.receiver)?,
+        ])
+    });
     paths.collect()
 }
 

@@ -41,17 +41,20 @@ fn a_download_uses_the_cells_of_each_site_it_comes_to() {
     assert!(!alone.steps.iter().any(|row| released(&row.event)));
     assert!(alone.measured.iter().all(|row| !row.is_secondary));
     let first = rows.handovers.first().expect("a handover");
-    let at = |row: &RrcRow| row.time_s.since(Time::ZERO).as_secs_f64();
-    let of = |event| {
+    let seconds = |row: &RrcRow| row.time_s.since(Time::ZERO).as_secs_f64();
+    let row_of = |event| {
         let mut steps = rows.steps.iter();
-        let found = steps.find(|row| row.event == event && at(row) >= first.triggered_s);
+        let found = steps.find(|row| row.event == event && seconds(row) >= first.triggered_s);
         found.copied().unwrap_or_else(|| panic!("no {event:?}"))
     };
     let (old, new) = (
-        of(RrcEvent::SecondaryReleased),
-        of(RrcEvent::SecondaryAdded),
+        row_of(RrcEvent::SecondaryReleased),
+        row_of(RrcEvent::SecondaryAdded),
     );
-    assert!((at(&old) - first.left_s).abs() < 1e-9 && (at(&new) - first.entered_s).abs() < 1e-9);
+    assert!(
+        (seconds(&old) - first.left_s).abs() < 1e-9
+            && (seconds(&new) - first.entered_s).abs() < 1e-9
+    );
     // The number of a site's second cell is three above that of its first cell. Each of the two
     // cells is the secondary cell of the other.
     let secondary_of = |cell: CellId| CellId((cell.0 + 3) % 6);
@@ -62,8 +65,8 @@ fn a_download_uses_the_cells_of_each_site_it_comes_to() {
     let mut times = rows
         .measured
         .chunk_by(|one, other| one.time_s == other.time_s);
-    let count = |of: fn(&MeasurementRow) -> bool, rows: &[MeasurementRow]| {
-        rows.iter().filter(|&row| of(row)).count()
+    let count = |is_counted: fn(&MeasurementRow) -> bool, rows: &[MeasurementRow]| {
+        rows.iter().filter(|&row| is_counted(row)).count()
     };
     assert!(times.all(|rows| {
         count(|it| it.is_serving, rows) == 1 && count(|it| it.is_secondary, rows) <= 1

@@ -23,14 +23,14 @@ fn a_stream_goes_on_while_the_phone_enters_the_target() {
     assert!(rows.drops.is_empty() && row.lost_packets == 0);
     // The source is informed one link delay after the last message. Its answer arrives one link
     // delay later.
-    let step = |event| {
+    let time_of = |event| {
         let mut steps = rows.steps.iter();
         let found = steps.find(|step| step.event == event);
         found.map(|step| step.time_s).expect("it happens")
     };
-    let success = step(RrcEvent::HandoverSuccess);
-    let complete = step(RrcEvent::CompleteReceived);
-    let release = step(RrcEvent::SourceReleased);
+    let success = time_of(RrcEvent::HandoverSuccess);
+    let complete = time_of(RrcEvent::CompleteReceived);
+    let release = time_of(RrcEvent::SourceReleased);
     // A message of 100 bytes takes 0.8 us at 1 Gbit/s, and the delay of the link is 5 ms.
     assert_eq!(success.since(complete).as_nanos(), 5_000_800);
     let delay_ns = release.since(success).as_nanos();
@@ -46,7 +46,7 @@ fn a_stream_goes_on_while_the_phone_enters_the_target() {
     // The source forwards all packets between the command and the message about the UE's arrival.
     // The flow sends 10 Mbit/s in packets of 1200 bytes.
     let expected =
-        (success.since(step(RrcEvent::CommandSent)).as_secs_f64() * 1e7 / 9_600.0) as u32;
+        (success.since(time_of(RrcEvent::CommandSent)).as_secs_f64() * 1e7 / 9_600.0) as u32;
     let copies = row.forwarded_numbered;
     assert!(
         (expected..expected + 40).contains(&copies),

@@ -108,7 +108,7 @@ fn picos_keep_their_distances() {
 /// central site. Without it, the rim has less interference.
 #[test]
 fn a_network_that_repeats_itself_has_no_edge() {
-    let at = |wrap: bool, site: usize, offset: (f64, f64)| {
+    let geometry_at = |wrap: bool, site: usize, offset: (f64, f64)| {
         let text = format!(
             "[deployment.x]\nlayout = \"uma\"\nwrap-around = {wrap}\n{}",
             PLAIN
@@ -124,13 +124,13 @@ fn a_network_that_repeats_itself_has_no_edge() {
         (rows[0].coupling_loss_db.unwrap(), rows[0].sir_db.unwrap())
     };
     for offset in [(90.0, 20.0), (-130.0, 60.0), (10.0, -240.0)] {
-        let (loss, sir) = at(true, 0, offset);
+        let (loss, sir) = geometry_at(true, 0, offset);
         for rim in 7..19 {
-            let (its_loss, its_sir) = at(true, rim, offset);
+            let (its_loss, its_sir) = geometry_at(true, rim, offset);
             // Positions are rounded to a micrometre, so losses have a small tolerance.
             assert!((loss - its_loss).abs() < 1e-4 && (sir - its_sir).abs() < 1e-4);
         }
-        let open = (7..19).map(|rim| at(false, rim, offset).1);
+        let open = (7..19).map(|rim| geometry_at(false, rim, offset).1);
         assert!(open.fold(f64::NEG_INFINITY, f64::max) > sir + 0.3);
     }
 }
@@ -141,7 +141,7 @@ fn a_network_that_repeats_itself_has_no_edge() {
 /// of the positions.
 #[test]
 fn the_rim_has_the_geometry_of_the_centre() {
-    let of = |site: usize| {
+    let sirs_of = |site: usize| {
         let text = format!(
             "[deployment.x]\nlayout = \"uma\"\ncell = {{ channel = {{ fading = \"none\" }} }}\n\
              [ue.a]\ncount = 400\ndrop = {{ cell = \"x-{site}-0\" }}\n\
@@ -154,7 +154,7 @@ fn the_rim_has_the_geometry_of_the_centre() {
         sir.sort_by(f64::total_cmp);
         sir
     };
-    let (centre, rim) = (of(0), of(13));
+    let (centre, rim) = (sirs_of(0), sirs_of(13));
     let share = |sample: &[f64], at: f64| {
         sample.partition_point(|&one| one <= at) as f64 / sample.len() as f64
     };
@@ -313,19 +313,19 @@ fn manhattan_has_its_ues_in_the_streets_and_on_their_way_along_a_road() {
 
 #[test]
 fn a_density_is_a_number_of_ues() {
-    let of = |density: &str| {
+    let built_with = |density: &str| {
         read(&format!(
             "[deployment.x]\nlayout = \"uma\"\n[ue.phone]\ndensity = {density}\n\
              drop = {{ corner = [\"0 m\", \"0 m\"], opposite = [\"2 km\", \"-1 km\"] }}\n"
         ))
     };
-    assert_eq!(of("50").expect("it is right").ues.len(), 100);
-    let many = of("5e7").expect_err("they are too many");
+    assert_eq!(built_with("50").expect("it is right").ues.len(), 100);
+    let many = built_with("5e7").expect_err("they are too many");
     assert!(
         many.contains("1.000e8 UEs") && many.contains("at most 20000 UEs in 2.0000 km²"),
         "{many}"
     );
-    let none = of("0.1").expect_err("it is none");
+    let none = built_with("0.1").expect_err("it is none");
     assert!(none.contains("no UE"), "{none}");
 }
 

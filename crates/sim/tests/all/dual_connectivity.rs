@@ -137,9 +137,9 @@ fn what_a_link_between_base_stations_drops_is_sent_again() {
             "link.xn.reverse.loss={ probability=0.1 }",
         ],
     );
-    let of = |summary: &Value, key: &str| summary["datagram_flows"][0][key].as_f64();
-    assert_eq!(of(&lossy, "lost_datagrams"), Some(0.0));
-    assert_eq!(of(&lossy, "reordered_datagrams"), Some(0.0));
+    let value_of = |summary: &Value, key: &str| summary["datagram_flows"][0][key].as_f64();
+    assert_eq!(value_of(&lossy, "lost_datagrams"), Some(0.0));
+    assert_eq!(value_of(&lossy, "reordered_datagrams"), Some(0.0));
     assert!(lossy["links"][4]["dropped_random"].as_u64() > Some(100));
     // The UE's own leg carries 54 Mbit/s and the link to the other leg 5 Mbit/s. The sender sends
     // 60 Mbit/s, so the queue of the link fills up.
@@ -342,20 +342,20 @@ fn duplicated_packets_arrive_once_and_cost_both_legs() {
                 &text,
                 &[stream, &mode, "ue.phone.split.duplication=\"both\""],
             );
-            let of = |column: &str| of_legs(&double, direction, column);
+            let value_of = |column: &str| of_legs(&double, direction, column);
             let flow = &double["datagram_flows"][0];
             let sent = flow["sent_datagrams"].as_f64().expect("a number");
             assert_eq!(flow["lost_datagrams"], 0);
             assert_eq!(flow["reordered_datagrams"], 0);
             // The tolerance is for packets that have not arrived at the end of the run.
-            let both = of("packets") + of("discarded_packets");
+            let both = value_of("packets") + value_of("discarded_packets");
             assert!(
                 (2.0 * sent - 40.0..=2.0 * sent + 40.0).contains(&both),
                 "{both} of {sent}"
             );
-            assert!(of("copies") >= sent - 20.0);
-            assert!(of("useless_packets") + of("discarded_packets") >= sent - 40.0);
-            assert!(of("air_time_s") > 1.2 * of_legs(&single, direction, "air_time_s"));
+            assert!(value_of("copies") >= sent - 20.0);
+            assert!(value_of("useless_packets") + value_of("discarded_packets") >= sent - 40.0);
+            assert!(value_of("air_time_s") > 1.2 * of_legs(&single, direction, "air_time_s"));
         }
     }
 }
@@ -424,13 +424,13 @@ fn copies_over_up_to_four_legs_arrive_once() {
                 let sent = flow["sent_datagrams"].as_f64().expect("a number");
                 assert_eq!(flow["lost_datagrams"], 0, "{legs} {mode}");
                 assert_eq!(flow["reordered_datagrams"], 0);
-                let of = |column: &str| of_legs(&summary, direction, column);
-                let all = of("packets") + of("discarded_packets");
+                let value_of = |column: &str| of_legs(&summary, direction, column);
+                let all = value_of("packets") + value_of("discarded_packets");
                 assert!(
                     (legs * sent - 40.0 * legs..=legs * sent + 40.0 * legs).contains(&all),
                     "{all} of {sent} over {legs} legs {direction} {mode}"
                 );
-                let copies = of("copies");
+                let copies = value_of("copies");
                 assert!(copies >= (legs - 1.0) * (sent - 40.0), "{copies} of {sent}");
             }
         }
@@ -492,8 +492,8 @@ fn duplication_is_activated_leg_by_leg() {
             let rows = rows.filter(|row| row["direction"] == direction);
             let shares: Vec<(String, f64)> = rows
                 .map(|row| {
-                    let of = |column: &str| row[column].as_f64().expect("a number");
-                    let all = of("packets") + of("discarded_packets");
+                    let value_of = |column: &str| row[column].as_f64().expect("a number");
+                    let all = value_of("packets") + value_of("discarded_packets");
                     (row["cell"].as_str().expect("a name").to_owned(), all / sent)
                 })
                 .collect();

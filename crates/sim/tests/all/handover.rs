@@ -206,10 +206,10 @@ fn what_cannot_be_moved_is_refused_with_the_reason() {
 
 #[test]
 fn what_is_hardly_meant_is_said() {
-    let of = |overrides: &[&str]| fadeout_sim::advice(&example(overrides));
-    assert_eq!(of(&[]), Vec::<String>::new());
+    let advice_with = |overrides: &[&str]| fadeout_sim::advice(&example(overrides));
+    assert_eq!(advice_with(&[]), Vec::<String>::new());
     let one = |overrides: &[&str], part: &str| {
-        let sentences = of(overrides);
+        let sentences = advice_with(overrides);
         assert!(
             matches!(&sentences[..], [what] if what.contains(part)),
             "{sentences:?}"

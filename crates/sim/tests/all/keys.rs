@@ -232,12 +232,12 @@ fn changes(
         }
         Some(Value::Array(items)) => {
             for one in alternatives(schema) {
-                let of = |index: usize| {
+                let item = |index: usize| {
                     let by_place = one.get("prefixItems").and_then(|it| it.get(index));
                     by_place.or_else(|| one.get("items"))
                 };
                 for index in 0..items.len() {
-                    let Some(inner) = of(index) else { continue };
+                    let Some(inner) = item(index) else { continue };
                     let below = format!("{pointer}/{index}");
                     for value in values(inner, names) {
                         found.push(Change {
@@ -248,7 +248,7 @@ fn changes(
                     }
                 }
                 for index in 0..items.len() {
-                    let Some(inner) = of(index) else { continue };
+                    let Some(inner) = item(index) else { continue };
                     changes(
                         (inner, names),
                         (&format!("{pointer}/{index}"), key),

@@ -118,8 +118,8 @@ fn a_handover_without_random_access_ends_with_the_first_uplink_data() {
     let plain = run(&[&format!("{PLAIN} }}")]);
     let access = plain.only();
     assert!(access.preambles > 0);
-    let with = |more: &str| run(&[&format!("{PLAIN}, {more} }}")]);
-    let rows = with("rach-less = \"source\"");
+    let rows_with = |more: &str| run(&[&format!("{PLAIN}, {more} }}")]);
+    let rows = rows_with("rach-less = \"source\"");
     let row = rows.only();
     assert_eq!((row.procedure, row.preambles), (Procedure::Handover, 0));
     // Both runs are identical until the UE leaves.
@@ -135,7 +135,7 @@ fn a_handover_without_random_access_ends_with_the_first_uplink_data() {
         "{uplink} after {grant}"
     );
     // With preallocated resources the UE sends at the occasion itself.
-    let rows = with("rach-less = \"source\", rach-less-grant-interval = \"10 ms\"");
+    let rows = rows_with("rach-less = \"source\", rach-less-grant-interval = \"10 ms\"");
     let row = rows.only();
     let uplink = times(&rows, RrcEvent::FirstUplink)[0];
     assert!((uplink - occasion(row.left_s + 0.035, 0.010)).abs() < 1e-9);
@@ -145,7 +145,7 @@ fn a_handover_without_random_access_ends_with_the_first_uplink_data() {
 #[test]
 fn data_that_come_later_than_a_cyclic_prefix_are_not_heard() {
     // A cyclic prefix of 1.17 us at 60 kHz is 176 m of the path there and back.
-    let at = |y: u32| {
+    let rows_at = |y: u32| {
         let position = format!("ue.phone.position=[\"-170 m\", \"{y} m\"]");
         let wide = "cell.radio={ kind = \"nr\", numerology = 2 }";
         run(&[
@@ -154,8 +154,8 @@ fn data_that_come_later_than_a_cyclic_prefix_are_not_heard() {
             wide,
         ])
     };
-    assert_eq!(at(100).only().preambles, 0);
-    let far = at(200);
+    assert_eq!(rows_at(100).only().preambles, 0);
+    let far = rows_at(200);
     let mut handovers = (far.handovers.iter()).filter(|row| row.procedure == Procedure::Handover);
     let first = handovers.next().expect("it tries");
     assert_eq!(first.outcome, HandoverOutcome::Failed, "{first:?}");

@@ -102,7 +102,7 @@ fn a_bearer_changes_no_other_link_and_no_link_changes_a_bearer() {
         "[link.other]\nfrom = \"a\"\nto = \"b\"\nrate = \"3 Mbit/s\"\ndelay = \"20 ms\"\n\
          {jitter}[flow.wired]\nfrom = \"a\"\nto = \"b\"\n"
     );
-    let of = |summary: &Value, name: &str| {
+    let value_of = |summary: &Value, name: &str| {
         let flows = summary["flows"].as_array().expect("a list");
         let flow = flows.iter().find(|flow| flow["flow"] == name);
         flow.expect("the flow").clone()
@@ -110,12 +110,15 @@ fn a_bearer_changes_no_other_link_and_no_link_changes_a_bearer() {
     let bearer = "technology = \"hspa\"";
     let mut alone = scenario(bearer, DOWNLOAD);
     let both = run(&scenario(bearer, &format!("{DOWNLOAD}{other}")));
-    assert_eq!(of(&run(&alone), "download"), of(&both, "download"));
+    assert_eq!(
+        value_of(&run(&alone), "download"),
+        value_of(&both, "download")
+    );
     alone = format!(
         "duration = \"60 s\"\n[link.core]\nfrom = \"server\"\nto = \"node-b\"\n\
          rate = \"1 Gbit/s\"\ndelay = \"10 ms\"\n{other}"
     );
-    assert_eq!(of(&run(&alone), "wired"), of(&both, "wired"));
+    assert_eq!(value_of(&run(&alone), "wired"), value_of(&both, "wired"));
 }
 
 #[test]

@@ -441,8 +441,9 @@ fn a_ue_that_names_no_cell_may_find_one_of_either_generation() {
 #[test]
 fn what_no_radio_can_do_is_refused_with_what_it_could() {
     let phone = "[ue.phone]\nposition = [\"50 m\", \"0 m\"]\n";
-    let of = |cell: &str, phone: &str| refused(&scenario(cell, &format!("{phone}{DOWNLOAD}")));
-    let with = |radio: &str| {
+    let refusal_of =
+        |cell: &str, phone: &str| refused(&scenario(cell, &format!("{phone}{DOWNLOAD}")));
+    let radio_with = |radio: &str| {
         NR.replace(
             "radio = \"nr\"",
             &format!("radio = {{ kind = \"nr\", {radio} }}"),
@@ -461,8 +462,14 @@ fn what_no_radio_can_do_is_refused_with_what_it_could() {
     );
     for (cell, parts) in [
         (array, &["spacing", "at least 0.71 wavelengths", "5.0"][..]),
-        (with("layers = 8"), &["layers", "two for each element"]),
-        (with("resource-blocks = 1000"), &["resource-blocks", "264"]),
+        (
+            radio_with("layers = 8"),
+            &["layers", "two for each element"],
+        ),
+        (
+            radio_with("resource-blocks = 1000"),
+            &["resource-blocks", "264"],
+        ),
         (odd_band, &["333 MHz", "400 MHz", "resource-blocks"]),
         (fdd, &["cross-link-interference", "FDD"]),
     ] {
@@ -474,7 +481,7 @@ fn what_no_radio_can_do_is_refused_with_what_it_could() {
             ),
             _ => cell,
         };
-        let error = of(&cell, phone);
+        let error = refusal_of(&cell, phone);
         for part in parts {
             assert!(error.contains(part), "{part}: {error}");
         }

@@ -64,7 +64,7 @@ fn a_status_is_asked_for_on_the_leg_that_it_is_for() {
     ];
     for overrides in [&[][..], &up[..]] {
         let [single, split] = [&[][..], &split[..]].map(|more| run(&[overrides, more].concat()));
-        let of = |summary: &Value, key: &str| {
+        let value_of = |summary: &Value, key: &str| {
             let value = &summary["datagram_flows"][0][key];
             value
                 .as_f64()
@@ -72,13 +72,13 @@ fn a_status_is_asked_for_on_the_leg_that_it_is_for() {
         };
         // If a status report waited for another reason to request a grant, it would come 60 ms
         // late. PDCP would then give packets up.
-        let late = of(&split, "p99_delay_s") - of(&single, "p99_delay_s");
+        let late = value_of(&split, "p99_delay_s") - value_of(&single, "p99_delay_s");
         assert!(
             late < 0.012,
             "{overrides:?}: {late}, of which the link between base stations is 2 ms"
         );
         // PDCP gives up packets that take longer than t-Reordering, on a single leg too.
-        let [lost, lost_alone] = [&split, &single].map(|run| of(run, "lost_datagrams"));
+        let [lost, lost_alone] = [&split, &single].map(|run| value_of(run, "lost_datagrams"));
         assert!(lost <= lost_alone, "{overrides:?}: {lost}, {lost_alone}");
     }
 }

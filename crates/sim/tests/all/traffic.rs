@@ -107,10 +107,10 @@ fn arrivals_are_a_poisson_process_of_sized_flows() {
 
 #[test]
 fn arrivals_without_a_size_or_without_end_are_errors() {
-    let with = |application: &str, rate: &str| {
+    let refusal_with = |application: &str, rate: &str| {
         let arrivals = format!("arrivals = {{ rate = {rate}, size = \"1 kB\" }}");
         parse(&flow(application, &arrivals)).expect_err("a mistake")
     };
-    assert!(with("\"bulk\"", "1.0").contains("size"));
-    assert!(with("\"transfer\"", "100000.0").contains("flows"));
+    assert!(refusal_with("\"bulk\"", "1.0").contains("size"));
+    assert!(refusal_with("\"transfer\"", "100000.0").contains("flows"));
 }

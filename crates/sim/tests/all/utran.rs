@@ -114,7 +114,7 @@ fn the_level_of_a_pilot_is_that_of_its_power_and_path_loss() {
 #[test]
 fn reports_come_when_the_conditions_have_held_long_enough() {
     for hysteresis in [0.0, 1.0, 4.0] {
-        let of = |kind: &str, levels: &str, ms: u32| {
+        let event_of = |kind: &str, levels: &str, ms: u32| {
             format!(
                 "{{ kind = \"{kind}\", {levels}, time-to-trigger = \"{ms} ms\", hysteresis = \"{hysteresis} dB\", \
                  report-amount = 1 }}"
@@ -122,12 +122,12 @@ fn reports_come_when_the_conditions_have_held_long_enough() {
         };
         let events = format!(
             "mobility-management.events=[{}, {}]",
-            of(
+            event_of(
                 "b2",
                 "serving-threshold = \"-104 dBm\", threshold-rscp = \"-98 dBm\"",
                 320
             ),
-            of(
+            event_of(
                 "3a",
                 "serving-threshold-rscp = \"-75 dBm\", threshold = \"-102 dBm\"",
                 640
@@ -210,12 +210,12 @@ fn stream(direction: [&str; 2], overrides: &[&str]) -> ([f64; 3], Rows) {
     while world.run(Time::ZERO + scenario.duration, u64::MAX) {}
     let written = summary(&scenario, &world);
     let row = &written["datagram_flows"][0];
-    let of = |key: &str| {
+    let value_of = |key: &str| {
         row[key]
             .as_f64()
             .unwrap_or_else(|| panic!("{key} of {row}"))
     };
-    let counts = ["sent_datagrams", "received_datagrams", "lost_datagrams"].map(of);
+    let counts = ["sent_datagrams", "received_datagrams", "lost_datagrams"].map(value_of);
     (counts, world.into_probe())
 }
 
@@ -298,8 +298,8 @@ fn the_same_seed_gives_the_same_bits() {
 
 #[test]
 fn an_event_beyond_what_is_reported_is_said() {
-    let of = |overrides: &[&str]| fadeout_sim::advice(&example(overrides));
-    assert_eq!(of(&[]), Vec::<String>::new());
+    let advice_with = |overrides: &[&str]| fadeout_sim::advice(&example(overrides));
+    assert_eq!(advice_with(&[]), Vec::<String>::new());
     for (level, kind, what) in [
         (
             ".0.threshold-rscp=\"-26 dBm\"",
@@ -322,7 +322,7 @@ fn an_event_beyond_what_is_reported_is_said() {
             "RSRP that a UE reports is between -156 and -31 dBm",
         ),
     ] {
-        let found = of(&[&format!("mobility-management.events{level}")]);
+        let found = advice_with(&[&format!("mobility-management.events{level}")]);
         let expected = format!("mobility-management: event {kind} is never entered: {what}");
         assert_eq!(found, [expected], "{level}");
     }

@@ -172,11 +172,11 @@ fn density(x: f64) -> f64 {
 fn realised((mean, deviation): (f64, f64)) -> f64 {
     let steps = 200_000;
     let width = 20.0 / f64::from(steps);
-    let of = |step: u32| {
+    let term_of = |step: u32| {
         let x = -10.0 + width * (f64::from(step) + 0.5);
         (mean + deviation * x).max(0.0) * density(x) * width
     };
-    (0..steps).map(of).sum()
+    (0..steps).map(term_of).sum()
 }
 
 fn vec_of_nlosv(name: &str, parts: &[&str]) -> Vec<f64> {
@@ -359,8 +359,8 @@ fn beams(name: &str) -> Vec<f64> {
     let parts: Vec<&str> = name.split('_').collect();
     let number = |n: usize| parts[n].parse::<f64>().expect("a number");
     let omega = {
-        let at = |seconds: f64| atan2(10.0, -30.0 * seconds);
-        (at(1e-6) - at(-1e-6)) / 2e-6
+        let angle_at = |seconds: f64| atan2(10.0, -30.0 * seconds);
+        (angle_at(1e-6) - angle_at(-1e-6)) / 2e-6
     };
     let omega_deg = omega.to_degrees();
     vec![match name {
@@ -403,16 +403,16 @@ fn beams(name: &str) -> Vec<f64> {
 }
 
 fn deafness(name: &str) -> Vec<f64> {
-    let of = |slot: u64, min_window| Deafness {
+    let deafness_with = |slot: u64, min_window| Deafness {
         slot: Span::from_micros(slot),
         min_window,
         ..Deafness::default()
     };
     let ms = |span: Span| span.as_secs_f64() * 1e3;
     vec![match name {
-        "deaf_backoff_7_15_9us" => ms(of(9, 15).mean_backoff()),
-        "deaf_backoff_7_15_5us" => ms(of(5, 15).mean_backoff()),
-        "deaf_backoff_7_31_20us" => ms(of(20, 31).mean_backoff()),
+        "deaf_backoff_7_15_9us" => ms(deafness_with(9, 15).mean_backoff()),
+        "deaf_backoff_7_15_5us" => ms(deafness_with(5, 15).mean_backoff()),
+        "deaf_backoff_7_31_20us" => ms(deafness_with(20, 31).mean_backoff()),
         _ => {
             let circular = Deafness {
                 request: Span::from_micros(30),
@@ -504,16 +504,16 @@ fn rates(name: &str) -> Vec<f64> {
 /// Returns the scores of forty right predictions, ten wrong ones, and twenty blockages without a
 /// prediction.
 fn marks() -> Vec<f64> {
-    let at = |s: u64| Time::ZERO + Span::from_secs(s);
+    let time_at_secs = |s: u64| Time::ZERO + Span::from_secs(s);
     let sent = (0..50).map(|n| SentPrediction {
         prediction: Prediction {
-            made: at(10 * n),
+            made: time_at_secs(10 * n),
             ue: 0,
             cell: 0,
-            starts: at(10 * n + 2),
+            starts: time_at_secs(10 * n + 2),
             lasts: Span::from_secs(1),
         },
-        received_at: at(10 * n + 1),
+        received_at: time_at_secs(10 * n + 1),
         serves: true,
     });
     let cut = |began| Cut {
@@ -523,8 +523,8 @@ fn marks() -> Vec<f64> {
         ended: Some(began + Span::from_secs(1)),
         serves: true,
     };
-    let right = (0..40).map(|n| cut(at(10 * n + 2)));
-    let unforeseen = (50..70).map(|n| cut(at(10 * n)));
+    let right = (0..40).map(|n| cut(time_at_secs(10 * n + 2)));
+    let unforeseen = (50..70).map(|n| cut(time_at_secs(10 * n)));
     let (sent, cuts): (Vec<_>, Vec<_>) = (sent.collect(), right.chain(unforeseen).collect());
     let found = score(&match_up(&sent, &cuts, Time::NEVER).iter());
     let (precision, recall) = (found.precision.expect("some"), found.recall.expect("some"));

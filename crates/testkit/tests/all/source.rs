@@ -68,7 +68,7 @@ pub(crate) fn sources(parts: &[&str]) -> Vec<(String, String)> {
 /// Returns the words and signs of a source, without comments. `::` and `->` are one sign each.
 pub(crate) fn tokens(source: &str) -> Vec<Token> {
     let text: Vec<char> = source.chars().collect();
-    let at = |index: usize| text.get(index).copied().unwrap_or('\0');
+    let char_at = |index: usize| text.get(index).copied().unwrap_or('\0');
     let mut tokens = Vec::new();
     let (mut i, mut line, mut counted) = (0, 1, 0);
     while i < text.len() {
@@ -76,7 +76,7 @@ pub(crate) fn tokens(source: &str) -> Vec<Token> {
         counted = i;
         let from = i;
         let mut push = |text: String| tokens.push(Token { text, line });
-        match (at(i), at(i + 1)) {
+        match (char_at(i), char_at(i + 1)) {
             ('/', '/') => i = end_of_line(&text, i),
             ('/', '*') => i = end_of_comment(&text, i),
             ('b', '"') => i += 1,
@@ -86,26 +86,26 @@ pub(crate) fn tokens(source: &str) -> Vec<Token> {
             }
             ('"', _) => {
                 i += 1;
-                while i < text.len() && at(i) != '"' {
-                    i += if at(i) == '\\' { 2 } else { 1 };
+                while i < text.len() && char_at(i) != '"' {
+                    i += if char_at(i) == '\\' { 2 } else { 1 };
                 }
                 i += 1;
                 push(LITERAL.to_owned());
             }
             ('\'', '\\') => {
                 i += 3;
-                while i < text.len() && at(i) != '\'' {
+                while i < text.len() && char_at(i) != '\'' {
                     i += 1;
                 }
                 i += 1;
                 push(LITERAL.to_owned());
             }
-            ('\'', _) if at(i + 2) == '\'' => {
+            ('\'', _) if char_at(i + 2) == '\'' => {
                 i += 3;
                 push(LITERAL.to_owned());
             }
             (letter, _) if letter.is_alphanumeric() || letter == '_' => {
-                while at(i).is_alphanumeric() || at(i) == '_' {
+                while char_at(i).is_alphanumeric() || char_at(i) == '_' {
                     i += 1;
                 }
                 push(text[from..i].iter().collect());

@@ -197,13 +197,16 @@ mod tests {
             veno.on_ack(&mut w, &ack_with_rtt(at_ms(0), 1, 150.0));
             grown.push(w.cwnd);
         }
-        let at = |cwnd| {
+        let acked_at = |cwnd| {
             grown
                 .iter()
                 .position(|&seen| seen == cwnd)
                 .map(|index| index + 1)
         };
-        assert_eq!((at(11.0), at(12.0), w.cwnd), (Some(11), Some(35), 12.0));
+        assert_eq!(
+            (acked_at(11.0), acked_at(12.0), w.cwnd),
+            (Some(11), Some(35), 12.0)
+        );
     }
 
     #[test]

@@ -157,22 +157,22 @@ mod tests {
     #[test]
     fn the_sample_is_the_rate_at_which_a_flight_was_acknowledged() {
         let mut rate = RateSampler::default();
-        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let time_at_ms = |ms| Time::ZERO + Span::from_millis(ms);
         let mut sent = Vec::new();
         for n in 0..10 {
             let mut segment = SentSegment {
-                sent_at: at(n),
+                sent_at: time_at_ms(n),
                 len: 1,
                 seq: n,
                 ..Default::default()
             };
-            rate.on_send(at(n), n == 0, n as u32, &mut segment);
+            rate.on_send(time_at_ms(n), n == 0, n as u32, &mut segment);
             sent.push(segment);
         }
         rate.begin();
         for segment in &sent {
             rate.delivered += 1;
-            rate.on_delivered(at(50), segment);
+            rate.on_delivered(time_at_ms(50), segment);
         }
         let sample = rate.finish(Span::from_millis(40));
         assert_eq!(

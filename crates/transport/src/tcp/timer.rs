@@ -101,10 +101,19 @@ mod tests {
     #[test]
     fn ticks_are_counted_by_their_numbers() {
         let clock = TimerClock { tick: 4_000_000 };
-        let at = |micros: u64| Time::from_nanos(micros * 1_000);
-        assert_eq!(clock.ticks_between(at(5_000), at(13_000)), 2);
-        assert_eq!(clock.ticks_between(at(7_999), at(8_000)), 1);
-        assert_eq!(clock.ticks_between(at(13_000), at(5_000)), 0);
+        let time_at_micros = |micros: u64| Time::from_nanos(micros * 1_000);
+        assert_eq!(
+            clock.ticks_between(time_at_micros(5_000), time_at_micros(13_000)),
+            2
+        );
+        assert_eq!(
+            clock.ticks_between(time_at_micros(7_999), time_at_micros(8_000)),
+            1
+        );
+        assert_eq!(
+            clock.ticks_between(time_at_micros(13_000), time_at_micros(5_000)),
+            0
+        );
     }
 
     fn clock(tick_ms: u64, timer_wheel: bool) -> TimerClock {

@@ -104,13 +104,13 @@ fn lte_subheaders_stand_in_front() {
 
 #[test]
 fn one_or_two_bytes_of_lte_padding_are_subheaders_in_front() {
-    let of = |size| mac_pdu(RlcConfig::LTE_AM, size, &[4], None);
-    assert_eq!(of(1 + 4), [3, 0x80, 0, 0, 0]);
-    assert_eq!(of(1 + 5), [0x3f, 3, 0x80, 0, 0, 0]);
-    assert_eq!(of(1 + 6), [0x3f, 0x3f, 3, 0x80, 0, 0, 0]);
+    let pdu_bytes = |size| mac_pdu(RlcConfig::LTE_AM, size, &[4], None);
+    assert_eq!(pdu_bytes(1 + 4), [3, 0x80, 0, 0, 0]);
+    assert_eq!(pdu_bytes(1 + 5), [0x3f, 3, 0x80, 0, 0, 0]);
+    assert_eq!(pdu_bytes(1 + 6), [0x3f, 0x3f, 3, 0x80, 0, 0, 0]);
     // Three bytes remain. The length field of the SDU takes the first, and the subheader of the
     // padding takes the second. The third is zero.
-    assert_eq!(of(1 + 7), [0x23, 4, 0x1f, 0x80, 0, 0, 0, 0]);
+    assert_eq!(pdu_bytes(1 + 7), [0x23, 4, 0x1f, 0x80, 0, 0, 0, 0]);
     // The length of 15 bits takes two of three bytes. The subheader of the padding takes the third.
     let bytes = mac_pdu(RlcConfig::LTE_AM, 1 + 300 + 3, &[300], None);
     assert_eq!(bytes[..5], [0x23, 0x81, 0x2c, 0x1f, 0x80]);
@@ -119,11 +119,11 @@ fn one_or_two_bytes_of_lte_padding_are_subheaders_in_front() {
 #[test]
 fn an_lte_report_comes_first() {
     // The short BSR has LCID 29. Its byte contains LCG 0 and an index of six bits.
-    let of = |size, sdus: &[u32]| mac_pdu(RlcConfig::LTE_AM, size, sdus, Some(33));
-    assert_eq!(of(1 + 1 + 1 + 2, &[2]), [0x3d, 3, 33, 0x80, 0]);
-    assert_eq!(of(2, &[]), [0x1d, 33]);
-    assert_eq!(of(3, &[]), [0x3f, 0x1d, 33]);
-    assert_eq!(of(6, &[]), [0x3d, 0x1f, 33, 0, 0, 0]);
+    let pdu_bytes = |size, sdus: &[u32]| mac_pdu(RlcConfig::LTE_AM, size, sdus, Some(33));
+    assert_eq!(pdu_bytes(1 + 1 + 1 + 2, &[2]), [0x3d, 3, 33, 0x80, 0]);
+    assert_eq!(pdu_bytes(2, &[]), [0x1d, 33]);
+    assert_eq!(pdu_bytes(3, &[]), [0x3f, 0x1d, 33]);
+    assert_eq!(pdu_bytes(6, &[]), [0x3d, 0x1f, 33, 0, 0, 0]);
 }
 
 #[test]

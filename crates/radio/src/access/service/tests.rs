@@ -266,8 +266,11 @@ fn secondary_cells_are_woken_for_what_they_carry() {
         let mut rig = Rig::new(cells(), aggregated(has_uplink));
         rig.send_packet(Time::ZERO, DOWN);
         let (slots, _) = rig.events();
-        let of = |cell| slots.iter().find(|slot| slot.0 == cell).map(|slot| slot.1);
-        let (first, second) = (of(0).expect("the primary"), of(1).expect("the secondary"));
+        let slot_of = |cell| slots.iter().find(|slot| slot.0 == cell).map(|slot| slot.1);
+        let (first, second) = (
+            slot_of(0).expect("the primary"),
+            slot_of(1).expect("the secondary"),
+        );
         assert_eq!(second, millis(24), "it is activated first");
         assert!(first < second);
 

@@ -132,7 +132,7 @@ mod tests {
 
     #[test]
     fn a_cell_of_nr_has_any_pattern_by_period_and_counts() {
-        let of = |keys: &[(&str, &str)]| {
+        let duplex_of = |keys: &[(&str, &str)]| {
             let mut all = vec![("duplex", Value::Choice("tdd".into()))];
             all.extend(keys.iter().map(|(key, value)| {
                 let count = value.parse().map(Value::Number);
@@ -149,8 +149,8 @@ mod tests {
         ];
         let by_pattern = [("duplex", Value::Choice("DDDSU".into()))];
         let by_pattern = cell_with("nr", &carrier(3.5e9, 100e6), &by_pattern).expect("a cell");
-        assert_eq!(of(&counts), Ok(by_pattern.duplex));
-        let error = of(&counts[..3]).expect_err("no uplink");
+        assert_eq!(duplex_of(&counts), Ok(by_pattern.duplex));
+        let error = duplex_of(&counts[..3]).expect_err("no uplink");
         assert!(error.contains("no uplink"), "{error}");
         let second = [
             counts[0],
@@ -158,7 +158,7 @@ mod tests {
             counts[3],
             ("tdd-second-period", "2.5 ms"),
         ];
-        let Ok(Duplex::Tdd(pattern)) = of(&second) else {
+        let Ok(Duplex::Tdd(pattern)) = duplex_of(&second) else {
             panic!("a second pattern that is silent")
         };
         assert_eq!(pattern.slots().len(), 10);

@@ -219,7 +219,7 @@ mod tests {
             assert!((left / math::exp(-1.0) - 1.0).abs() < 0.006, "{left}");
         }
         let kind = "proportional-fair";
-        let of = |time: u64| {
+        let scheduler_with = |time: u64| {
             let given = (
                 "averaging-time".to_owned(),
                 Value::Span(Span::from_millis(time)),
@@ -227,7 +227,7 @@ mod tests {
             MacSchedulerKind::new(kind, &Parameters(vec![given])).expect(kind)
         };
         let slot = Span::from_millis(1);
-        let BuiltInScheduler::ProportionalFair(short) = of(0).start(1, slot) else {
+        let BuiltInScheduler::ProportionalFair(short) = scheduler_with(0).start(1, slot) else {
             panic!("{kind}");
         };
         assert_eq!(short.averaging_slots, 1.0, "a slot at least");

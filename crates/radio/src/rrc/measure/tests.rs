@@ -147,10 +147,10 @@ fn a_sample_of_a_longer_period_counts_as_the_samples_that_it_stands_for() {
     }
     seldom.set_period(FILTER_PERIOD * 8);
     seldom.on_samples(at_ms(1600), 0, &[-80.0, -70.0], ALL, |_, _| {});
-    let of = |state: &EventState| state.filtered(1).expect("a value");
+    let filtered_of = |state: &EventState| state.filtered(1).expect("a value");
     // The filter weight is 1/2 for 200 ms. After 8 x 200 ms, 1/256 of the 20 dB step remains.
-    assert!((of(&seldom) - (-70.0 - 20.0 / 256.0)).abs() < 1e-9);
-    assert!((of(&seldom) - of(&often)).abs() < 1e-9);
+    assert!((filtered_of(&seldom) - (-70.0 - 20.0 / 256.0)).abs() < 1e-9);
+    assert!((filtered_of(&seldom) - filtered_of(&often)).abs() < 1e-9);
 }
 
 #[test]

@@ -231,7 +231,7 @@ fn a_ue_that_sleeps_judges_by_fewer_evaluations() {
 /// T310 starts, stops and expires, and the number of evaluations that were made.
 fn watch(config: &Monitoring, sinr: &[f64], may_wait: bool, corner_ms: u64) -> (String, usize) {
     let mut link = LinkWatch::new(at_ms(10), config);
-    let at = |ms: u64| sinr[(ms / 10) as usize];
+    let sinr_at = |ms: u64| sinr[(ms / 10) as usize];
     let (mut seen, mut made) = (String::new(), 0);
     for ms in (10..10 * sinr.len() as u64).step_by(10) {
         let now = at_ms(ms);
@@ -248,15 +248,15 @@ fn watch(config: &Monitoring, sinr: &[f64], may_wait: bool, corner_ms: u64) -> (
         link.begin(now, AWAKE);
         // A lower bound of the SINR is recorded if the bound suffices. Otherwise the exact SINR is
         // recorded.
-        let least = at(ms) / (1.0 + (ms / 10 % 7) as f64);
+        let least = sinr_at(ms) / (1.0 + (ms / 10 % 7) as f64);
         match may_wait && least >= link.sufficient_sinr() {
-            true => link.record_sinr(least, least >= at(ms)),
-            false => link.record_sinr(at(ms), true),
+            true => link.record_sinr(least, least >= sinr_at(ms)),
+            false => link.record_sinr(sinr_at(ms), true),
         }
         made += 1;
         let catch_up = |link: &mut LinkWatch| {
             while let Some(back) = link.latest_inexact() {
-                link.set_exact_sinr(back, at(ms - 10 * back as u64));
+                link.set_exact_sinr(back, sinr_at(ms - 10 * back as u64));
             }
         };
         if !may_wait || !link.is_settled() {

@@ -192,7 +192,7 @@ fn a_better_cell_of_its_carrier_takes_the_place_of_a_secondary_one() {
         books_close(&outcomes, 3);
         assert!(outcomes.rows.handovers.is_empty() && outcomes.rows.drops.is_empty());
         let steps = &outcomes.rows.steps;
-        let of = |event: RrcEvent| -> RrcRow {
+        let row_of = |event: RrcEvent| -> RrcRow {
             let mut steps = steps.iter().filter(|row| row.event == event);
             let first = *steps.next().unwrap_or_else(|| panic!("no {event:?}"));
             assert!(
@@ -203,15 +203,15 @@ fn a_better_cell_of_its_carrier_takes_the_place_of_a_secondary_one() {
         };
         use RrcEvent::{ReconfigurationSent, ReportReceived, SecondaryAdded, SecondaryReleased};
         let (commanded, old, new) = (
-            of(ReconfigurationSent),
-            of(SecondaryReleased),
-            of(SecondaryAdded),
+            row_of(ReconfigurationSent),
+            row_of(SecondaryReleased),
+            row_of(SecondaryAdded),
         );
         assert_eq!(
             (commanded.cell, old.cell, new.cell),
             (CellId(2), CellId(1), CellId(2))
         );
-        assert!(of(ReportReceived).time_s <= commanded.time_s && commanded.time_s < old.time_s);
+        assert!(row_of(ReportReceived).time_s <= commanded.time_s && commanded.time_s < old.time_s);
         // The new cell must be 3 + 1 dB stronger than the old one. The UE passes the middle between
         // the cells at 10 s, so the reconfiguration is sent later.
         assert!(commanded.time_s > Time::ZERO + Span::from_secs(10));

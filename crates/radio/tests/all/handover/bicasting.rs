@@ -48,12 +48,12 @@ fn what_the_core_sends_to_both_arrives_once_twice_or_is_lost_as_its_row_says() {
             )
         });
         // A handover that is unfinished at the end of the run has no handover row.
-        let of = |event| steps.iter().filter(move |row| row.event == event).count();
-        let is_smooth = is_smooth && of(RrcEvent::CommandSent) == of(RrcEvent::CompleteReceived);
+        let count_of = |event| steps.iter().filter(move |row| row.event == event).count();
         // If an RLC retransmission takes longer than t-Reordering, PDCP gives the packet up. Such a
         // run is not compared exactly.
         let mut causes = outcomes.rows.drops.iter().map(|row| row.cause);
         let is_smooth = is_smooth
+            && count_of(RrcEvent::CommandSent) == count_of(RrcEvent::CompleteReceived)
             && causes.all(|cause| {
                 matches!(cause, RadioDropCause::Handover | RadioDropCause::BufferFull)
             });

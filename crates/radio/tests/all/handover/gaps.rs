@@ -57,12 +57,15 @@ fn carried(is_nr: bool, gaps: Option<MeasurementGaps>) -> ([u64; 2], Vec<Transpo
     let within = Time::ZERO + Span::from_secs(1)..Time::ZERO + Span::from_secs(6);
     let blocks = outcomes.rows.blocks.into_iter();
     let blocks: Vec<_> = blocks.filter(|row| within.contains(&row.time_s)).collect();
-    let of = |direction| {
+    let bytes_of = |direction| {
         let blocks = blocks.iter();
         let ok = blocks.filter(|row| row.direction == direction && row.is_ok);
         ok.map(|row| u64::from(row.size_bytes)).sum()
     };
-    ([Direction::Downlink, Direction::Uplink].map(of), blocks)
+    (
+        [Direction::Downlink, Direction::Uplink].map(bytes_of),
+        blocks,
+    )
 }
 
 #[test]

@@ -319,9 +319,9 @@ fn outcome(seed: u64, sampling: Sampling) -> (String, Vec<ReportContents>, [usiz
     }
     let contents = reports.lock().expect("one thread").clone();
     let text = format!("{:?}\n{:?}\n{:?}", rows.handovers, rows.steps, rows.drops);
-    let of = |event| rows.steps.iter().filter(|row| row.event == event).count();
-    let troubles = of(RrcEvent::OutOfSync);
-    let others = of(RrcEvent::SecondaryAdded);
+    let count_of = |event| rows.steps.iter().filter(|row| row.event == event).count();
+    let troubles = count_of(RrcEvent::OutOfSync);
+    let others = count_of(RrcEvent::SecondaryAdded);
     (text, contents, [rows.handovers.len(), troubles, others])
 }
 

@@ -122,9 +122,9 @@ mod tests {
     fn lambda_moves_once_a_round_trip_of_the_slow_path() {
         let mut blest = Blest::default();
         let slow = path(1, 100, 10, 0);
-        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let time_at_ms = |ms| Time::ZERO + Span::from_millis(ms);
         for (ms, lambda) in [(99, 1.2), (100, 1.19), (199, 1.19), (200, 1.18)] {
-            blest.update(at(ms), &slow);
+            blest.update(time_at_ms(ms), &slow);
             assert!(
                 (blest.lambda - lambda).abs() < 1e-12,
                 "{} at {ms} ms",
@@ -132,7 +132,7 @@ mod tests {
             );
         }
         for n in 3..30 {
-            blest.update(at(100 * n), &slow);
+            blest.update(time_at_ms(100 * n), &slow);
         }
         assert_eq!(blest.lambda, 1.0);
     }

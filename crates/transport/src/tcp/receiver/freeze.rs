@@ -69,16 +69,16 @@ mod tests {
 
     #[test]
     fn the_window_closes_ahead_and_its_opening_is_said_three_times() {
-        let at = |ms| Time::ZERO + Span::from_millis(ms);
+        let time_at_ms = |ms| Time::ZERO + Span::from_millis(ms);
         let lead = Span::from_millis(50);
         let mut freeze = Freeze::default();
         let predicted = LinkInfo::BlockagePredicted {
-            starts_at: at(300),
+            starts_at: time_at_ms(300),
             lasts: Span::from_secs(1),
         };
         assert_eq!(freeze.on_link_info(&predicted, lead), 0);
-        assert_eq!(freeze.wake_at(), at(250));
-        assert!(!freeze.on_wake(at(249)) && freeze.on_wake(at(250)));
+        assert_eq!(freeze.wake_at(), time_at_ms(250));
+        assert!(!freeze.on_wake(time_at_ms(249)) && freeze.on_wake(time_at_ms(250)));
         assert!(freeze.is_frozen());
         assert_eq!(freeze.on_link_info(&LinkInfo::BlockageEnded, lead), 3);
         assert!(!freeze.is_frozen());

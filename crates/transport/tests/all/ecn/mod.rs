@@ -119,7 +119,7 @@ fn a_smaller_response_to_marks_keeps_a_larger_window() {
             mark_above: 3,
             ..PATH
         };
-        let with = |parameters: &Parameters| {
+        let goodput_with = |parameters: &Parameters| {
             let ecn = with_ecn("classic");
             run(
                 shallow,
@@ -130,9 +130,9 @@ fn a_smaller_response_to_marks_keeps_a_larger_window() {
             )
             .delivered_mbps
         };
-        let plain = with(&Parameters::default());
+        let plain = goodput_with(&Parameters::default());
         let named = ("beta-ecn".to_owned(), Value::Number(abe));
-        let alternative = with(&Parameters(vec![named]));
+        let alternative = goodput_with(&Parameters(vec![named]));
         assert!(
             alternative > plain * 1.01,
             "{control}: {plain} {alternative}"

@@ -149,13 +149,13 @@ fn by_losses_each_path_has_its_share_of_the_best_ones_rate() {
     // With frequent losses Reno's law gives the larger window, so rates scale with the roots of the
     // distances.
     let paths = [lossy(0.01, 6.0), lossy(0.01, 24.0)];
-    let of = |on| View {
+    let view_of = |on| View {
         on,
         paths: paths.into_iter().collect(),
     };
     // The rates have the ratio 1 to 2, so the shares are 2 * 1 / (1 + 4) and 2 * 2 / (1 + 4).
     for (on, share) in [(0, 0.4_f64), (1, 0.8)] {
-        let scale = by_losses(&of(on));
+        let scale = by_losses(&view_of(on));
         near(scale.slope, share * share);
         near(scale.constant, share * share * share * share);
     }

@@ -15,7 +15,7 @@ fn limited(change: impl FnOnce(&mut Bench)) -> bool {
 
 #[test]
 fn the_application_limits_where_it_has_less_than_a_segment_and_the_window_and_repairs_do_not() {
-    let note = |unsent: u64, out: u64, lost: u64, again: u64| {
+    let is_limited = |unsent: u64, out: u64, lost: u64, again: u64| {
         limited(|b| {
             b.write(out);
             let first = b.sender.board.first();
@@ -26,11 +26,11 @@ fn the_application_limits_where_it_has_less_than_a_segment_and_the_window_and_re
             b.sender.note_app_limit();
         })
     };
-    assert!(note(0, 3, 0, 0) && note(999, 9, 0, 0));
-    assert!(!note(1_000, 3, 0, 0) && !note(5_000, 3, 0, 0));
-    assert!(!note(0, 10, 0, 0), "the window is full");
-    assert!(!note(0, 5, 2, 1), "a repair waits");
-    assert!(note(0, 5, 2, 2));
+    assert!(is_limited(0, 3, 0, 0) && is_limited(999, 9, 0, 0));
+    assert!(!is_limited(1_000, 3, 0, 0) && !is_limited(5_000, 3, 0, 0));
+    assert!(!is_limited(0, 10, 0, 0), "the window is full");
+    assert!(!is_limited(0, 5, 2, 1), "a repair waits");
+    assert!(is_limited(0, 5, 2, 2));
 }
 
 #[test]
