@@ -185,6 +185,6 @@ impl Own {
 
     /// Removes and returns the exception that a method raised. `None` if there is none.
     pub(crate) fn take_raised(&self) -> Option<Raised> {
-        self.failure.take()
+        self.failure.take_exception()
     }
 }

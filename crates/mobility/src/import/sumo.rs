@@ -347,7 +347,7 @@ mod tests {
         }
         // The file has no angle for this car, so its heading is its direction of movement, west.
         let car = vehicles.get("b").expect("the car");
-        assert!((math::cos(car.kinematics_at(time_at_secs(2.0)).0.heading) + 1.0).abs() < 1e-12);
+        assert!((math::cos(car.pose_at(time_at_secs(2.0)).0.heading) + 1.0).abs() < 1e-12);
     }
 
     #[test]
