@@ -3,6 +3,7 @@
 import subprocess
 from pathlib import Path
 
+import numpy as np
 import polars as pl
 import pytest
 
@@ -93,6 +94,27 @@ def test_the_figures_have_units_and_the_answers_a_line(results, tmp_path: Path):
         path = tmp_path / f"{number}.png"
         drawn.savefig(path)
         assert path.stat().st_size > 10_000
+
+
+def test_many_arrivals_are_a_median_with_a_band(results: fadeout.Results):
+    delay = results.plot.datagrams(flows=["stream"]).axes[0]
+    (line,) = delay.get_lines()
+    assert len(np.asarray(line.get_xdata())) < 400
+    (band,) = delay.collections
+    top = np.asarray(band.get_paths()[0].vertices)[:, 1].max()
+    rows = results.datagrams.filter(flow="stream", end="receiver")
+    assert top == pytest.approx(1e3 * float(rows["delay_s"].max()))
+
+
+def test_without_tcp_nothing_of_tcp_is_drawn():
+    text = SCENARIO.partition("[flow.download]")[0]
+    results = fadeout.run(text, set={"duration": "1 s"})
+    labels = [ax.get_ylabel() for ax in results.plot.overview().axes]
+    assert labels[:2] == ["Goodput (Mbit/s)", "Delay (ms)"]
+    assert not {"congestion", "rtt"} & set(results.plot.available())
+    (ax,) = results.plot.congestion().axes
+    assert [text.get_text() for text in ax.texts] == ["no TCP flow"]
+    assert not ax.lines
 
 
 def test_a_run_without_datagrams_has_neither_table_nor_figure():

@@ -73,7 +73,10 @@ def test_the_map_has_sites_directions_and_ues():
     assert "map" in results.plot.available()
     figure = results.plot.map()
     (ax,) = figure.axes
-    assert len(ax.texts) == 21 + 1  # An arrow for each sector, and the scale.
+    # An arrow for each sector, a name for each site, and the scale.
+    assert len([text for text in ax.texts if not text.get_text()]) == 21
+    assert len([text for text in ax.texts if text.get_text()]) == 7 + 1
+    assert (ax.get_xlabel(), ax.get_ylabel()) == ("East (m)", "North (m)")
     dots = sum(np.asarray(each.get_offsets()).shape[0] for each in ax.collections)
     assert dots == 6
     assert figure.get_size_inches()[0] == pytest.approx(3.5)

@@ -69,6 +69,30 @@ def test_axes_of_the_callers_own_are_drawn_into(results):
     assert results.plot.overview(ax=four) is four[0].figure
 
 
+def test_a_legend_does_not_cover_the_axes_above(results):
+    figure = Figure(figsize=(5, 4))
+    axes = list(figure.subplots(2, 1))
+    results.plot.congestion(ax=axes[0])
+    results.plot.rtt(ax=axes[1])
+    figure.draw_without_rendering()
+    for ax in axes:
+        legend = ax.get_legend()
+        assert legend is not None
+        assert legend.get_window_extent().y1 <= ax.get_window_extent().y1
+
+
+def test_the_last_window_is_drawn_to_the_end_of_the_run(results):
+    figure = results.plot.throughput(window="1 s")
+    assert "1 s mean" in texts(figure)
+    assert np.asarray(figure.axes[0].lines[0].get_xdata())[-1] == results.duration_s
+
+
+def test_the_text_of_a_vector_figure_is_text(results, tmp_path: Path):
+    (path,) = results.plot.save(tmp_path, ["congestion"], "svg")
+    text = path.read_text(encoding="utf-8")
+    assert ">Window (segments)</text>" in text
+
+
 def test_what_is_returned_can_be_changed(results):
     figure = results.plot.congestion()
     figure.axes[0].set_yscale("log")
@@ -148,7 +172,8 @@ def test_a_walk_with_its_figures_needs_little_memory(tmp_path: Path):
         "print(resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss)\n"
     )
     command = [sys.executable, "-c", code, "run", str(scenario), "--out", str(tmp_path / "out")]
-    done = subprocess.run([*command, "--quiet"], capture_output=True, text=True, check=True)
+    short = ["--set", "duration=8 s", "--quiet"]
+    done = subprocess.run([*command, *short], capture_output=True, text=True, check=True)
     # The process takes 214 MB, and 130 MB of them are libraries. Whole tables in memory took 665
     # MB.
     assert int(done.stdout.split()[-1]) / 1024 < 400

@@ -4,12 +4,19 @@ import math
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
+from matplotlib.collections import LineCollection
+from matplotlib.colors import to_hex
+from matplotlib.text import Annotation
 
 import fadeout
 from conftest import ROOT
+from fadeout.drives import serving
 from fadeout.mobility import _failures, _stays
+from fadeout.plot import MOST_PAGES
+from fadeout.plot.cells import cell_colors
 
 
 @pytest.fixture(scope="module")
@@ -35,6 +42,62 @@ def test_its_figure_has_labels_with_units_and_can_be_saved(
     assert "(s)" in figure.axes[-1].get_xlabel()
     figure.savefig(tmp_path / "handover.png")
     assert (tmp_path / "handover.png").stat().st_size > 10_000
+
+
+def test_the_figure_of_one_change_has_arrows_between_lanes_and_durations(
+    results: fadeout.Results,
+):
+    row = results.handovers.row(0, named=True)
+    figure = results.plot.handover()
+    assert f"change of cell 1 of {len(results.handovers)}: phone: west → middle" in (
+        figure.get_suptitle().replace("\n", " ")
+    )
+    lanes = next(ax for ax in figure.axes if "UE" in [t.get_text() for t in ax.get_yticklabels()])
+    texts = [text.get_text() for text in lanes.texts]
+    preparation_ms = 1e3 * (row["commanded_s"] - row["triggered_s"])
+    assert f"preparation {preparation_ms:.3g} ms" in texts
+    assert "command received" in texts
+    arrows = [
+        (text.arrow_patch, text.xy)
+        for text in lanes.texts
+        if isinstance(text, Annotation) and not text.get_text()
+    ]
+    arrived = results.rrc.filter(pl.col("event") == "command-received")["time_s"][0]
+    assert (arrived, 1.0) in [xy for _, xy in arrows]
+    low, high = lanes.get_xlim()
+    assert low < row["triggered_s"] < row["switched_s"] < high < low + 1
+    whole = results.plot.handover("all").axes[0].get_xlim()
+    assert whole == (0, 22)
+
+
+def test_each_change_of_cell_is_a_file(results: fadeout.Results, tmp_path: Path):
+    names = [name for name, _ in results.plot._pages("handover")]
+    count = min(len(results.handovers), MOST_PAGES)
+    assert names == ["handover", *(f"handover-{number}" for number in range(2, count + 1))]
+    with pytest.raises(ValueError, match="got number 98"):
+        results.plot.save(tmp_path, ["handover-99"])
+    with pytest.raises(ValueError, match="unknown figure"):
+        results.plot.save(tmp_path, ["handover-x"])
+
+
+def test_the_map_has_paths_in_the_colours_of_the_cells_that_served(results: fadeout.Results):
+    (ax,) = results.plot.map().axes
+    colors = cell_colors(results)
+    served = {cell for _, cell in serving(results)["phone"] if cell}
+    lines = [one for one in ax.collections if isinstance(one, LineCollection)]
+    drawn = {to_hex(one.get_colors()[0]).upper() for one in lines}
+    assert {colors[cell] for cell in served} <= drawn
+    assert {"west", "middle", "east", "phone"} <= {text.get_text() for text in ax.texts}
+    # The phone starts at the mast of its first cell.
+    (start,) = [one for one in ax.collections if not isinstance(one, LineCollection)]
+    assert np.asarray(start.get_offsets()).tolist() == [[50.0, 40.0]]
+    assert to_hex(start.get_facecolor()[0]).upper() == colors["west"]
+
+
+def test_the_overview_has_the_serving_cell_above_the_rate(results: fadeout.Results):
+    labels = [ax.get_ylabel() for ax in results.plot.overview().axes]
+    assert labels.index("Cell") < labels.index("Goodput (Mbit/s)")
+    assert "RLC buffer (kB)" in labels
 
 
 def test_without_mobility_management_there_is_no_such_figure():

@@ -7,8 +7,9 @@ from matplotlib.figure import Figure
 
 import fadeout
 from conftest import SCENARIO
+from fadeout._thinning import thin
 from fadeout.plot import NAMES
-from fadeout.plot.panels import MOST_POINTS, merged_intervals, rebin, thin
+from fadeout.plot.panels import MOST_POINTS, merged_intervals, rebin
 
 
 @pytest.fixture(scope="module")
@@ -145,7 +146,7 @@ def test_thinning_keeps_peaks_and_troughs():
     frame = frame.with_columns(
         pl.when(pl.col("time_s") == 54_321).then(9.0).otherwise(pl.col("x")).alias("x")
     )
-    thinned = thin(frame, "x")
+    thinned = thin(frame, "x", MOST_POINTS)
     assert len(thinned) <= MOST_POINTS + 2
     assert thinned["x"].max() == 9.0
     assert thinned["x"].min() == 0.0

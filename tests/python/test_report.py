@@ -15,10 +15,10 @@ import fadeout
 from browser import Browser
 from conftest import ROOT, SCENARIO, needs_tool
 from fadeout import report
+from fadeout._thinning import broken, thin
 from fadeout.cli.app import app
 from fadeout.report.page import static
 from fadeout.report.scenario import settings
-from fadeout.report.thinning import broken, thin
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 

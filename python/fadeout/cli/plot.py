@@ -26,7 +26,10 @@ def plot(
     names: Annotated[
         list[str] | None,
         typer.Argument(
-            help=f"Figures: {', '.join(FIGURES)}. Default: all for which the run has the tables.",
+            help=(
+                f"Figures: {', '.join(FIGURES)}. handover-3 is the third change of cell, "
+                "handover-all the whole run. Default: all for which the run has data."
+            ),
             autocompletion=complete.figures,
         ),
     ] = None,
@@ -38,7 +41,10 @@ def plot(
         typer.Option("--format", "-f", help="png, pdf or svg.", autocompletion=complete.formats),
     ] = "png",
 ) -> None:
-    """Draw figures from the folder of a run."""
+    """Draw figures from the folder of a run.
+
+    The first four changes of cell have a figure each.
+    """
     if format not in ("png", "pdf", "svg"):
         raise typer.BadParameter(f"{format!r} is not one of png, pdf, svg", param_hint="--format")
     results = Results.open(run)

@@ -5,7 +5,8 @@ window and change no global state. Save a figure with `figure.savefig("cwnd.pdf"
 it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -18,7 +19,17 @@ from fadeout._figures import FIGURES
 from fadeout._native import ResultError
 from fadeout._overview import stamp
 from fadeout._quantities import seconds
-from fadeout.plot import datagrams, drive, legs, mobility, panels, radio, timeline
+from fadeout.plot import (
+    cells,
+    datagrams,
+    drive,
+    handover,
+    legs,
+    panels,
+    radio,
+    timeline,
+    trajectories,
+)
 from fadeout.plot import map as network
 from fadeout.plot.style import COLUMN_INCHES, Shown, new_figure, sign
 
@@ -30,11 +41,8 @@ __all__ = ["Plots"]
 NAMES = tuple(FIGURES)
 """The figures."""
 
-CHANGE_TIMES = ("triggered_s", "left_s", "entered_s", "completed_s", "switched_s")
-"""Steps of a change of cell in the table `handovers`."""
-
-LINK_CHANGE_TIMES = ("decided_s", "bicast_s", "resumed_s", "switched_s", "end_marker_s")
-"""Steps of a change of link in the table `link_handovers`."""
+MOST_PAGES = 4
+"""Largest number of changes of cell that `save` draws, each in its own figure."""
 
 Size = tuple[float, float]
 """Width and height in inches."""
@@ -211,19 +219,23 @@ class Plots:
 
     def handover(
         self,
-        number: int | None = None,
-        around: str | float = "500 ms",
+        number: handover.Number = None,
+        around: str | float | None = None,
         *,
         ax: Sequence[Axes] | None = None,
         size: Size | None = None,
         title: str | None = None,
     ) -> Figure:
-        """Changes of cell of a UE, and the response of TCP, above a common time axis.
+        """Draws one change of cell of a UE, and the response of TCP, above a common time axis.
 
-        The panels are the RSRP of each cell, steps of RRC, congestion window and round-trip time.
-        Steps are on lanes of core, target, source and UE. The time in which the UE was in no cell
-        is grey. `number` selects a change of cell, counted from zero in the table `handovers`, with
-        the time `around` before and after it.
+        The panels are the RSRP of each cell, the swimlane, congestion window and round-trip time.
+        The swimlane has lanes of core, target, source and UE. Dots are steps of RRC, arrows are
+        messages, and bars below are the durations of the phases. The time in which the UE was in no
+        cell is grey.
+
+        `number` counts the rows of the table `handovers` from zero. By default it is the first.
+        `"all"` draws the whole run, without arrows and durations. `around` is the time before and
+        after the change, by default half its duration.
 
         For handovers between links, in the table `link_handovers`, the steps are on lanes of
         anchor, target and source. The other panels are forwarded packets, sequence numbers, window
@@ -231,67 +243,16 @@ class Plots:
 
         A UE with several legs may stay in its master's cell. It then has a lane, and each leg has
         one that is coloured while the leg carries data. The lanes show failures of the secondary
-        leg, and when the master's base station learnt of them. `number` then selects a failure, or
-        a row of `secondary_changes` if the secondary node changes.
+        leg, and when the master's base station learnt of them. By default the whole run is drawn.
+        `number` selects a failure, or a row of `secondary_changes` if the secondary node changes.
         """
-        stays = not self._results.has_table("handovers") or (
-            self._results.has_table("secondary_changes")
-            and len(self._results.table("handovers")) == 0
-        )
-        if stays and len(self._results.legs) > 0:
-            return self._two_legs(number, seconds(around), ax, size, title)
-        is_of_links = self._results.has_table("link_handovers")
-        changes = self._results.table("link_handovers" if is_of_links else "handovers")
-        window = None
-        if number is not None:
-            if not 0 <= number < len(changes):
-                raise ValueError(f"there are {len(changes)} changes of cell; got number {number}")
-            row = changes.row(number, named=True)
-            steps = LINK_CHANGE_TIMES if is_of_links else CHANGE_TIMES
-            times = [row[key] for key in steps if row[key] == row[key]]
-            margin = seconds(around)
-            window = (max(min(times) - margin, 0.0), max(times) + margin)
-        tcp = [panels.CONGESTION, panels.RTT] if len(self._results.congestion) else []
-        drawn = [mobility.LEVELS, mobility.LANE, *tcp]
-        if is_of_links:
-            drawn = [mobility.LINK_LANE, mobility.SEQUENCE, *tcp]
-        return self._draw(drawn, None, ax, size, title, window)
-
-    def _two_legs(
-        self,
-        number: int | None,
-        around_s: float,
-        ax: Sequence[Axes] | None,
-        size: Size | None,
-        title: str | None,
-    ) -> Figure:
-        self._results.scan("transport_blocks")  # Raises if the run did not record it.
-        owner = pl.col("bearer").str.split("/").list.first().alias("ue")
-        rows = self._results.legs.with_columns(owner)
-        ue = rows["ue"][0]
-        rows = rows.filter(pl.col("ue") == ue)
-        window = None
-        if number is not None and self._results.has_table("secondary_changes"):
-            changes = self._results.table("secondary_changes")
-            if not 0 <= number < len(changes):
-                message = (
-                    f"there are {len(changes)} changes of a secondary node; got number {number}"
-                )
-                raise ValueError(message)
-            ends = changes.select("triggered_s", "time_s").row(number)
-            window = (max(ends[0] - around_s, 0.0), ends[1] + around_s)
-        elif number is not None:
-            steps = self._results.rrc.with_columns(pl.col("ue", "event").cast(pl.String))
-            failures = steps.filter(ue=ue, event="secondary-failed")["time_s"]
-            if not 0 <= number < len(failures):
-                message = f"there are {len(failures)} failures of a leg; got number {number}"
-                raise ValueError(message)
-            window = (max(failures[number] - around_s, 0.0), failures[number] + around_s)
-        cells = rows["cell"].unique(maintain_order=True).to_list()
-        drawn = [legs.lanes(ue, cells), legs.panel(ue, "downlink", rows)]
-        if len(self._results.congestion):
-            drawn += [panels.CONGESTION, panels.RTT]
-        return self._draw(drawn, None, ax, size, title, window)
+        around_s = None if around is None else seconds(around)
+        shown = handover.view(self._results, number, around_s)
+        if title is None and shown.about:
+            title = ": ".join(filter(None, (self._results.title, shown.about)))
+        if size is None and shown.about:
+            size = (2 * COLUMN_INCHES, self._height(self._shown(shown.drawn)))
+        return self._draw(shown.drawn, None, ax, size, title, shown.window, shown.gap)
 
     def completions(
         self,
@@ -312,39 +273,43 @@ class Plots:
     ) -> Figure:
         """Draws the network from above: sites with the directions of their sectors, UEs, buildings.
 
-        UEs are drawn at their start, in the colour of the cell that serves them at the end of the
-        run. With vehicles, the trajectory of each UE is drawn in the colours of its serving cells,
-        with beams at four times. A trajectory is underlaid where a vehicle or building obstructs
-        the path to the serving cell, or where the beam points elsewhere. A road that is far longer
-        than wide is drawn wider.
+        A dot is a UE at its start, in the colour of its first cell. The trajectory of a UE is drawn
+        in the colours of its serving cells, with an arrow at its end, and dotted without a cell.
+        With vehicles there are also beams at four times. A trajectory is then underlaid where a
+        vehicle or building obstructs the path to the serving cell, or where the beam points
+        elsewhere. A road that is far longer than wide is drawn wider.
         """
         found = self._places()
         if not found.is_a_map:
             raise _native.ResultError(
                 "this run has no radio access with places, so there is no map"
             )
-        interfaces = self._results.interfaces
-        names = (one.rpartition("/")[0] or one for one in interfaces["interface"].to_list())
-        serving = dict(zip(names, interfaces["cell"].to_list(), strict=True))
+        served = cells.serving(self._results)
+        first = {ue: steps[0][1] for ue, steps in served.items()}
+        heard = list(dict.fromkeys(c for steps in served.values() for _, c in steps if c))
         driven = drive.drive(self._results)
+        trails = None if driven is not None else trajectories.find(self._results)
+        if driven is not None:
+            found = driven.on(found)
+        elif trails is not None:
+            found = trajectories.extend(found, trails)
 
         def draw(on: Axes) -> None:
-            if driven is None:
-                network.draw(on, found, serving)
-                return
-            handles = drive.handles(driven)
-            everybody = driven.on(found)
-            seen = dict.fromkeys(driven.steps["cell"].drop_nulls().to_list())
-            colors = network.draw(on, everybody, serving, handles, heard=list(seen))
-            drive.draw(on, driven, colors)
+            handles = drive.handles(driven) if driven is not None else trajectories.handles(trails)
+            colors = network.draw(on, found, first, handles, heard=heard)
+            if driven is not None:
+                drive.draw(on, driven, colors)
+            elif trails is not None:
+                trajectories.draw(on, trails, served, colors)
 
         if ax is not None:
             draw(ax)
             if title is not None:
                 ax.set_title(title, pad=6 + 11 * _legend_lines(ax), loc="left")
             return _figure_of([ax])
-        is_long = driven is not None and network.stretch(driven.on(found)) > 1.0
-        columns, rows = (2.0, 0.9) if is_long else (1.0, 1.0 if driven is None else 1.1)
+        is_long = network.stretch(found) > 1.0
+        columns = 2.0 if is_long else 1.0
+        rows = 0.9 if is_long else 0.85 * network.proportion(found) + 0.4
         width, height = size or (columns * COLUMN_INCHES, rows * COLUMN_INCHES)
         with new_figure(height=height, width=width) as (figure, axes):
             draw(axes[0])
@@ -387,26 +352,45 @@ class Plots:
         size: Size | None = None,
         title: str | None = None,
     ) -> Figure:
-        """Draws throughput, congestion window, round-trip time and queue above a common time axis.
+        """Draws causes above effects, over a common time axis.
 
-        With a radio access the queue is the RLC buffer. A panel whose data were not recorded is
-        left out.
+        The panels are SINR, serving cell, throughput, congestion window, round-trip time and queue.
+        Blockages are grey. Without TCP, the delay of datagrams takes the place of window and round
+        trip. With a radio access, the RLC buffer takes the place of the queue, unless packets also
+        wait at a link. A panel without data, or whose data were not recorded, is left out.
         """
-        queue = radio.BUFFER if self._results.has_table("bearers") else panels.QUEUE
-        drawn = [panels.throughput(window), panels.CONGESTION, panels.RTT, queue]
+        found = self._results
+        has_tcp = panels.has_rows(found, "congestion") if found.has_table("congestion") else False
+        drawn = [radio.SINR, cells.CELLS, panels.throughput(window)]
+        drawn += [panels.CONGESTION, panels.RTT] if has_tcp else [datagrams.DELAY]
+        if not found.has_table("bearers"):
+            drawn.append(panels.QUEUE)
+        else:
+            drawn.append(radio.BUFFER)
+            if found.has_table("queues") and panels.has_long_queue(found):
+                drawn.append(panels.QUEUE)
         return self._draw(drawn, flows, ax, size, title)
 
     def available(self) -> list[str]:
-        """Returns the figures for which this run has the tables."""
+        """Returns the figures for which this run has data."""
         needs = {
             "throughput": "throughput",
             "queue": "queues",
             "sinr": "transport_blocks",
             "buffer": "bearers",
             "delay": "radio_delay",
-            "handover": "handovers",
             "datagrams": "datagrams",
             "latency": "datagrams",
+        }
+
+        drawn = {
+            "congestion": panels.CONGESTION,
+            "rtt": panels.RTT,
+            "buffer": radio.BUFFER,
+            "sinr": radio.SINR,
+            "throughput": panels.throughput(1.0),
+            "datagrams": datagrams.DELAY,
+            "latency": datagrams.DELAY,
         }
 
         def is_available(name: str) -> bool:
@@ -422,9 +406,14 @@ class Plots:
                 return bool(self._results.manifest.get("scenario", {}).get("vehicles")) and (
                     self._places().is_a_map
                 )
-            if name == "handover" and self._results.has_table("link_handovers"):
+            if name == "handover":
+                return handover.has_steps(self._results)
+            if name == "overview":
                 return True
-            return name == "overview" or self._results.has_table(needs.get(name, "congestion"))
+            if not self._results.has_table(needs.get(name, "congestion")):
+                return False
+            # A figure of nothing says nothing.
+            return name not in drawn or drawn[name].finds_data(self._results)
 
         return [name for name in NAMES if is_available(name)]
 
@@ -436,26 +425,62 @@ class Plots:
     ) -> list[Path]:
         """Writes the figures called `names`, or all available ones. Returns their paths.
 
+        Each change of cell has a figure of its own, up to the fourth: `handover`, `handover-2` and
+        so on. The name `handover-12` writes the twelfth only, and `handover-all` the whole run.
+
         Raises:
             ValueError: there is no figure with that name.
         """
         folder = Path(folder)
         folder.mkdir(parents=True, exist_ok=True)
         paths = []
-        for name in self.available() if names is None else names:
-            if name not in NAMES:
-                raise ValueError(_names.unknown("figure", name, NAMES))
+        pages = [
+            page
+            for name in (self.available() if names is None else names)
+            for page in self._pages(name)
+        ]
+        for name, draw in pages:
             path = folder / f"{name}.{format}"
             # Written under another name and renamed, so that an interruption leaves no half figure.
-            partial = folder / f".{name}.partial"
+            unfinished = folder / f".{name}.partial"
             try:
-                figure = getattr(self, name)()
-                figure.savefig(partial, format=format, metadata=self._metadata(format))
-                partial.replace(path)
+                figure = draw()
+                figure.savefig(unfinished, format=format, metadata=self._metadata(format))
+                unfinished.replace(path)
             finally:
-                partial.unlink(missing_ok=True)
+                unfinished.unlink(missing_ok=True)
             paths.append(path)
         return paths
+
+    def _pages(self, name: str) -> list[tuple[str, Callable[[], Figure]]]:
+        """Returns the names of the files of a figure, and functions that draw them."""
+        base, _, page = name.partition("-")
+        if base == "handover" and page:
+            number = "all" if page == "all" else int(page) - 1 if page.isdecimal() else -1
+            if number == "all" or number >= 0:
+                return [(name, partial(self.handover, number))]
+        if name not in NAMES:
+            raise ValueError(_names.unknown("figure", name, NAMES))
+        if name != "handover":
+            return [(name, getattr(self, name))]
+        count = min(handover.count_pages(self._results), MOST_PAGES)
+        more = [(f"{name}-{at + 1}", partial(self.handover, at)) for at in range(1, count)]
+        return [(name, self.handover), *more]
+
+    def _shown(self, drawn: Sequence[panels.Panel]) -> list[panels.Panel]:
+        """Returns the panels for which the run has data. A figure keeps at least one panel."""
+        if len(drawn) == 1:
+            return list(drawn)
+        there = [panel for panel in drawn if self._results.has_table(panel.table)]
+        return [one for one in there if one.finds_data(self._results)] or there[:1]
+
+    @staticmethod
+    def _height(drawn: Sequence[panels.Panel]) -> float:
+        """Returns the height of a figure in inches."""
+        if len(drawn) <= 1:
+            return 0.72 * COLUMN_INCHES
+        # A legend takes about as much room in a low panel as in a high one.
+        return COLUMN_INCHES * (0.08 + sum(0.4 * panel.height + 0.1 for panel in drawn))
 
     def _draw(
         self,
@@ -465,23 +490,22 @@ class Plots:
         size: Size | None,
         title: str | None,
         window: tuple[float, float] | None = None,
+        gap: tuple[float, float] | None = None,
     ) -> Figure:
-        if len(drawn) > 1:
-            drawn = [panel for panel in drawn if self._results.has_table(panel.table)]
+        drawn = self._shown(drawn)
         if ax is not None:
             given = [ax] if isinstance(ax, Axes) else list(ax)
             if len(given) != len(drawn):
                 raise ValueError(f"this figure has {len(drawn)} panels; `ax` has {len(given)} axes")
-            self._fill(drawn, given, flows, window)
+            self._fill(drawn, given, flows, window, gap)
             if title is not None and given:
                 # The padding puts the title above the legend.
-                given[0].set_title(title, pad=6 + 11 * _legend_lines(given[0]), loc="left")
+                given[0].set_title(title, pad=_title_pad(given[0]), loc="left")
             return _figure_of(given)
-        height = COLUMN_INCHES * (0.72 if len(drawn) == 1 else 0.5 * max(len(drawn), 1) + 0.08)
-        width, height = size or (COLUMN_INCHES, height)
-        rows = max(len(drawn), 1)
-        with new_figure(height=height, width=width, rows=rows) as (figure, axes):
-            self._fill(drawn, axes, flows, window)
+        width, height = size or (COLUMN_INCHES, self._height(drawn))
+        heights = [panel.height for panel in drawn] or [1.0]
+        with new_figure(height=height, width=width, heights=heights) as (figure, axes):
+            self._fill(drawn, axes, flows, window, gap)
             figure.align_ylabels()
             sign(figure, self._results.title if title is None else title, stamp(self._results))
         return figure
@@ -492,13 +516,18 @@ class Plots:
         axes: Sequence[Axes],
         flows: Sequence[str] | None,
         window: tuple[float, float] | None,
+        gap: tuple[float, float] | None,
     ) -> None:
         shown: Shown = set()
         for number, (panel, ax) in enumerate(zip(drawn, axes, strict=False)):
             is_first, is_last = number == 0, number == len(drawn) - 1
             canvas = panels.Canvas(ax, self._results, flows, is_first, is_last, shown)
-            canvas.window = window
-            panel.draw(canvas)
+            canvas.window, canvas.gap = window, gap
+            if panel.finds_data(self._results):
+                panel.draw(canvas)
+            else:
+                canvas.write_reason(panel.reason)
+                canvas.finish_x("")
 
     def _metadata(self, format: str) -> dict[str, str]:  # noqa: A002
         """Returns the metadata of a file, in the words of its format."""
@@ -526,6 +555,13 @@ def _figure_of(axes: Sequence[Axes]) -> Figure:
     figure = axes[0].get_figure(root=True) if axes else Figure()
     assert figure is not None, "axes that can be drawn into are part of a figure"
     return figure
+
+
+def _title_pad(ax: Axes) -> int:
+    """Returns the room between axes and title in points. A legend above the axes needs some."""
+    figure = ax.get_figure(root=True)
+    has_room = figure is None or figure.get_layout_engine() is not None
+    return 6 + 11 * _legend_lines(ax) * has_room
 
 
 def _legend_lines(ax: Axes) -> int:

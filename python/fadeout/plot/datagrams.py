@@ -1,15 +1,29 @@
 """Panels of UDP datagrams: delay, loss, interruptions, and the distribution of delays."""
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
 from fadeout._native import ResultError
-from fadeout.plot.panels import MOST_POINTS, Canvas, Panel, line_style, thin
+from fadeout._thinning import broken
+from fadeout.plot.panels import (
+    LONGEST_GAP_S,
+    MOST_POINTS,
+    Canvas,
+    Panel,
+    has_rows,
+    line_style,
+)
 from fadeout.plot.style import STAMP, VERMILION, legend_above
+
+if TYPE_CHECKING:
+    from fadeout.results import Results
 
 FEWEST_FOR_DOTS = 400
 """Number of arrivals below which each arrival is drawn as a dot."""
+
+BINS = 300
+"""Number of time bins with a median and a band."""
 
 ANSWERS = ", answers"
 """Suffix of an echo flow's name that marks the answers."""
@@ -31,13 +45,42 @@ def _rows(canvas: Canvas, *columns: str) -> list[tuple[str, pl.DataFrame]]:
     return [(name, known[name]) for name in canvas.first(list(known), "flows")]
 
 
+def _draw_times(
+    canvas: Canvas, rows: pl.DataFrame, value: str, name: str, style: dict[str, Any]
+) -> None:
+    """Draws a time in milliseconds of each arrival.
+
+    With many arrivals, a line shows the median of each bin, and a band the smallest and the largest
+    value.
+    """
+    rows = rows.select("time_s", pl.col(value) * 1e3)
+    style |= {"linewidth": 0.8, "label": name}
+    if len(rows) < FEWEST_FOR_DOTS:
+        points = broken(rows, value, LONGEST_GAP_S)
+        canvas.ax.plot(points["time_s"], points[value], marker=".", markersize=2, **style)
+        return
+    low, high = canvas.window or (canvas.start_s, canvas.end_s)
+    width = max((high - low) / BINS, 1e-9)
+    number = (pl.col("time_s") / width).floor().cast(pl.Int64).alias("bin")
+    bins = rows.group_by(number).agg(
+        pl.col(value).min().alias("low"),
+        pl.col(value).median().alias("median"),
+        pl.col(value).max().alias("high"),
+    )
+    bins = bins.sort("bin").with_columns(((pl.col("bin") + 0.5) * width).alias("time_s"))
+    bins = broken(bins, "median", LONGEST_GAP_S)
+    times, median = bins["time_s"], bins["median"]
+    canvas.ax.plot(times, median, **style)
+    is_shown = median.is_not_nan().to_numpy()
+    band = {"color": style["color"], "alpha": 0.25, "linewidth": 0}
+    canvas.ax.fill_between(times, bins["low"], bins["high"], where=is_shown, **band)
+    canvas.note = canvas.note or "line: median; band: smallest to largest"
+
+
 def _delay(canvas: Canvas) -> None:
     """Draws the one-way delay of each datagram at its arrival."""
     for number, (name, rows) in enumerate(_rows(canvas, "delay_s")):
-        points = thin(rows, "delay_s")
-        dots = {"marker": ".", "markersize": 2} if len(rows) < FEWEST_FOR_DOTS else {}
-        style = line_style(number) | {"linewidth": 0.7}
-        canvas.ax.plot(points["time_s"], points["delay_s"] * 1e3, label=name, **style, **dots)
+        _draw_times(canvas, rows, "delay_s", name, line_style(number))
     canvas.finish("Delay (ms)")
 
 
@@ -45,9 +88,7 @@ def _gap(canvas: Canvas) -> None:
     """Draws the time since the previous arrival, and marks lost datagrams."""
     missing = 0
     for number, (name, rows) in enumerate(_rows(canvas, "gap_s", "missing_datagrams")):
-        points = thin(rows, "gap_s")
-        style: dict[str, Any] = line_style(number) | {"linewidth": 0.7}
-        canvas.ax.plot(points["time_s"], points["gap_s"] * 1e3, label=name, **style)
+        _draw_times(canvas, rows, "gap_s", name, line_style(number))
         # A late arrival reduces the count of missing datagrams, so only increases are marked.
         holes = rows.filter(pl.col("missing_datagrams").cast(pl.Int64).diff().fill_null(0) > 0)
         first = rows.head(1).filter(pl.col("missing_datagrams") > 0)
@@ -71,14 +112,7 @@ def _lost(canvas: Canvas) -> None:
     """Draws the number of missing datagrams over time, for each direction."""
     for number, (name, rows) in enumerate(_rows(canvas, "missing_datagrams")):
         rows = rows.with_columns(pl.col("missing_datagrams").cast(pl.Float64))
-        points = thin(rows, "missing_datagrams")
-        canvas.ax.plot(
-            points["time_s"],
-            points["missing_datagrams"],
-            drawstyle="steps-post",
-            label=name,
-            **line_style(number),
-        )
+        canvas.draw_steps(rows, "missing_datagrams", label=name, **line_style(number))
     canvas.finish("Missing (datagrams)")
     canvas.ax.set_ylim(top=max(1.0, canvas.ax.get_ylim()[1]))
 
@@ -116,7 +150,16 @@ def _distribution(canvas: Canvas) -> None:
     legend_above(canvas.ax, 2, canvas.note)
 
 
-DELAY = Panel(_delay, "datagrams")
-GAP = Panel(_gap, "datagrams")
-LOST = Panel(_lost, "datagrams")
+def _arrived(results: "Results") -> bool:
+    return has_rows(results, "datagrams")
+
+
+DELAY = Panel(_delay, "datagrams", _arrived, "no datagram arrived")
+GAP = Panel(_gap, "datagrams", _arrived, "no datagram arrived")
+LOST = Panel(
+    _lost,
+    "datagrams",
+    lambda results: has_rows(results, "datagrams", pl.col("missing_datagrams") > 0),
+    "no datagram is missing",
+)
 DISTRIBUTION = Panel(_distribution, "datagrams")

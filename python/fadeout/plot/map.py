@@ -10,14 +10,25 @@ from matplotlib.axes import Axes
 from matplotlib.lines import Line2D
 from matplotlib.patches import Patch, PathPatch, Rectangle
 from matplotlib.path import Path
+from matplotlib.ticker import MaxNLocator
 from matplotlib.typing import ColorType
 
 from fadeout._quantities import meters
-from fadeout.plot.style import BLACK, PALETTE, STAMP
+from fadeout.plot import cells
+from fadeout.plot.style import BLACK, STAMP
 
 BUILDING = "#DDDDDD"
 MOST_NAMES = 6
 """Largest number of serving cells that the legend names. With more, colours repeat."""
+
+MOST_SITES = 12
+"""Largest number of sites with names."""
+
+MOST_NAMED_UES = 4
+"""Largest number of UEs with names."""
+
+FEWEST_BY_COUNT = 2
+"""Number of UEs at one place from which their count is written."""
 
 
 @dataclass(frozen=True)
@@ -93,8 +104,8 @@ def draw(
 ) -> dict[str, ColorType]:
     """Draws the map and returns the colours of the cells.
 
-    `serving` has the cell of each UE, and `more` has further entries of the legend. `heard` has the
-    cells that served a UE at any time.
+    `serving` has the cell of each UE at its place, and `more` has further entries of the legend.
+    `heard` has the cells that served a UE at any time.
     """
     for (x0, y0), (x1, y1) in found.buildings:
         low = (min(x0, x1), min(y0, y1))
@@ -108,14 +119,15 @@ def draw(
     names = [cell.name for cell in found.cells]
     serves = set(heard) or set(serving.values())
     heard = [name for name in names if name in serves]
-    colors = _colors(found.cells, heard)
-    size = 5.0 if len(found.ues) < 100 else 2.0
+    colors: dict[str, ColorType] = dict(cells.colors(names, heard))
+    size = 12.0 if len(found.ues) < 30 else 5.0 if len(found.ues) < 200 else 2.0
     for name in [*heard, None]:
         own = [place for ue, place in found.ues.items() if serving.get(ue) == name]
         if own:
             color = STAMP if name is None else colors[name]
             east, north = zip(*own, strict=True)
-            ax.scatter(east, north, s=size, color=color, linewidths=0, zorder=2)
+            ax.scatter(east, north, s=size, color=color, linewidths=0, zorder=3.5)
+    _ue_names(ax, found)
     _sites(ax, found, colors)
     _frame(ax, found)
     has_lost = any(not serving.get(ue) for ue in found.ues)
@@ -132,16 +144,6 @@ def _path(rings: Sequence[Sequence[tuple[float, float]]]) -> Path:
         goes_left = turn > 0
         paths.append(Path(closed if goes_left == (number == 0) else closed[::-1], closed=True))
     return Path.make_compound_path(*paths)
-
-
-def _colors(cells: Sequence[Cell], heard: Sequence[str]) -> dict[str, ColorType]:
-    """Returns the colour of each cell. Sectors of one site differ, and mostly those of
-    neighbours.
-    """
-    usable = [color for color in PALETTE if color != BLACK]
-    named = len(heard) <= len(usable)
-    order = heard if named else [cell.name for cell in cells]
-    return {name: usable[number % len(usable)] for number, name in enumerate(order)}
 
 
 def _sites(ax: Axes, found: Places, colors: Mapping[str, ColorType]) -> None:
@@ -168,7 +170,47 @@ def _sites(ax: Axes, found: Places, colors: Mapping[str, ColorType]) -> None:
             )
     sites = sorted({cell.place for cell in found.cells})
     east, north = zip(*sites, strict=True)
-    ax.plot(east, north, "^", color=BLACK, markersize=3, zorder=5)
+    ax.plot(east, north, "^", color=BLACK, markersize=4, zorder=5)
+    if len(sites) <= MOST_SITES:
+        for site in sites:
+            name = site_name([cell.name for cell in found.cells if cell.place == site])
+            _write(ax, site, name, below=True)
+
+
+def site_name(cells_of_it: Sequence[str]) -> str:
+    """Returns the name of a site: the common start of the names of its cells, or all names."""
+    if len(cells_of_it) == 1:
+        return cells_of_it[0]
+    letters = zip(*cells_of_it, strict=False)
+    shared = itertools.takewhile(lambda each: len(set(each)) == 1, letters)
+    common = "".join(each[0] for each in shared).rstrip("-_. ")
+    return common or ", ".join(cells_of_it[:3]) + ("…" if len(cells_of_it) > 3 else "")
+
+
+def _ue_names(ax: Axes, found: Places) -> None:
+    """Writes the names of a few UEs, or the number of the UEs at one place."""
+    at: dict[tuple[float, float], list[str]] = {}
+    for ue, place in found.ues.items():
+        at.setdefault(place, []).append(ue)
+    for place, names in at.items():
+        if len(names) >= FEWEST_BY_COUNT:
+            _write(ax, place, f"{len(names)} UEs", below=False)
+        elif len(found.ues) <= MOST_NAMED_UES:
+            _write(ax, place, names[0], below=False)
+
+
+def _write(ax: Axes, place: tuple[float, float], text: str, *, below: bool) -> None:
+    ax.annotate(
+        text,
+        place,
+        xytext=(0, -3 if below else 4),
+        textcoords="offset points",
+        ha="center",
+        va="top" if below else "bottom",
+        fontsize=6,
+        bbox={"facecolor": "white", "alpha": 0.6, "pad": 0.3, "edgecolor": "none"},
+        zorder=6,
+    )
 
 
 def _bounds(found: Places) -> tuple[float, float, float, float]:
@@ -185,8 +227,22 @@ def _extent(found: Places) -> tuple[float, float]:
     return max(east - west, 1.0), max(north - south, 1.0)
 
 
+LEAST_SIDE = 0.3
+"""Smallest ratio of the short side of a map to the long one."""
+
+MARGIN = 0.07
+"""Margin of a map as a share of its long side."""
+
 LONG = 5.0
 """Ratio of length to width from which a road is stretched across."""
+
+
+def proportion(found: Places) -> float:
+    """Returns the ratio of height to width of the map, with its margins."""
+    width, height = _extent(found)
+    side, times = max(width, height), stretch(found)
+    high = max(height * times, LEAST_SIDE * side) + 3 * MARGIN * side
+    return high / (max(width, LEAST_SIDE * side) + 2 * MARGIN * side)
 
 
 def stretch(found: Places) -> float:
@@ -200,20 +256,20 @@ def stretch(found: Places) -> float:
 def _frame(ax: Axes, found: Places) -> None:
     west, south, east, north = _bounds(found)
     side = max(_extent(found))
-    margin = 0.07 * side
+    margin = MARGIN * side
     times = stretch(found)
     ax.set_aspect(times)
     ax.grid(visible=False)
-    ax.set_xticks([])
-    ax.set_yticks([])
-    for spine in ax.spines.values():
-        spine.set_visible(False)
+    ax.set_xlabel("East (m)")
+    ax.set_ylabel("North (m)")
+    ax.xaxis.set_major_locator(MaxNLocator(5))
+    ax.yaxis.set_major_locator(MaxNLocator(4))
     # A map has a minimum height, for example if all UEs are on a line.
-    least = 0.15 * side / times
+    least = 0.5 * LEAST_SIDE * side / times
     low = min(south, 0.5 * (south + north) - least)
     high = max(north, 0.5 * (south + north) + least)
-    left = min(west, 0.5 * (west + east) - 0.15 * side)
-    right = max(east, 0.5 * (west + east) + 0.15 * side)
+    left = min(west, 0.5 * (west + east) - 0.5 * LEAST_SIDE * side)
+    right = max(east, 0.5 * (west + east) + 0.5 * LEAST_SIDE * side)
     ax.set_xlim(left - margin, right + margin)
     ax.set_ylim(low - 2 * margin / times, high + margin / times)
     length = _round_length(0.3 * (right - left))
@@ -251,12 +307,12 @@ def _legend(
         return Line2D([], [], marker="o", linestyle="", markersize=3, color=color, label=label)
 
     handles: list[Line2D | Patch] = [
-        Line2D([], [], marker="^", linestyle="", markersize=3, color=BLACK, label="site")
+        Line2D([], [], marker="^", linestyle="", markersize=4, color=BLACK, label="site")
     ]
     if found.buildings or found.outlines:
         handles.append(Patch(facecolor=BUILDING, label="building"))
     if 0 < len(heard) <= MOST_NAMES:
-        handles += [dot(colors[name], f"UE of {name}") for name in heard]
+        handles += [dot(colors[name], f"UE in {name}") for name in heard]
     elif heard:
         handles.append(dot(colors[heard[0]], f"UE, in the colour of its cell ({len(heard)} cells)"))
     if has_lost:

@@ -2,7 +2,9 @@
 
 import polars as pl
 
-from fadeout.plot.panels import Canvas, Panel, line_style
+from fadeout._thinning import broken
+from fadeout.plot.cells import COLORS, cell_colors
+from fadeout.plot.panels import LONGEST_GAP_S, Canvas, Panel, has_rows, line_style
 from fadeout.plot.style import STAMP, VERMILION
 
 LANES = {
@@ -83,22 +85,37 @@ TROUBLE = (
 )
 """Steps that are drawn in red."""
 
-MOST_MARKED = 40
-"""Largest number of steps with names beside them."""
 
+def levels(ue: str | None = None) -> Panel:
+    """Returns a panel of the filtered RSRP of each cell as a UE measured it.
 
-def _levels(canvas: Canvas) -> None:
-    """Draws the filtered RSRP of each cell as the UE measured it."""
-    table = canvas.read("measurements", "time_s", "ue", "cell", "filtered_dbm")
-    names = table["ue"].cast(pl.String).unique(maintain_order=True).to_list()
-    name = _ue_of(canvas) or (names[0] if names else "")
-    table = table.filter(pl.col("ue") == name)
-    cells = table["cell"].cast(pl.String).unique(maintain_order=True).to_list()
-    for number, cell in enumerate(canvas.first(cells, "cells")):
-        rows = table.filter(pl.col("cell") == cell)
-        canvas.ax.plot(rows["time_s"], rows["filtered_dbm"], label=cell, **line_style(number))
-    _shade(canvas)
-    canvas.finish_x("RSRP (dBm)")
+    Default of `ue`: the UE with the first change of cell.
+    """
+
+    def draw(canvas: Canvas) -> None:
+        table = canvas.read("measurements", "time_s", "ue", "cell", "filtered_dbm")
+        names = table["ue"].cast(pl.String).unique(maintain_order=True).to_list()
+        name = ue or _ue_of(canvas) or (names[0] if names else "")
+        table = table.filter(pl.col("ue") == name)
+        cells = table["cell"].cast(pl.String).unique(maintain_order=True).to_list()
+        palette = cell_colors(canvas.results)
+        chosen = canvas.first(cells, "cells")
+        if ue is None and len(names) > 1:
+            canvas.note = "; ".join(filter(None, (f"{name}, 1 of {len(names)} UEs", canvas.note)))
+        for number, cell in enumerate(chosen):
+            rows = table.filter(pl.col("cell") == cell).select("time_s", "filtered_dbm")
+            rows = canvas.visible(broken(rows, "filtered_dbm", LONGEST_GAP_S))
+            style = line_style(number)
+            if len(chosen) <= len(COLORS):
+                style["color"] = palette.get(cell, style["color"])
+            canvas.ax.plot(rows["time_s"], rows["filtered_dbm"], label=cell, **style)
+        if canvas.window is None:
+            _shade(canvas, name)
+        canvas.finish_x("RSRP (dBm)")
+
+    return Panel(
+        draw, "measurements", lambda results: has_rows(results, "measurements"), height=0.7
+    )
 
 
 def _ue_of(canvas: Canvas) -> str | None:
@@ -107,12 +124,11 @@ def _ue_of(canvas: Canvas) -> str | None:
     return names[0] if names else None
 
 
-def _shade(canvas: Canvas) -> None:
+def _shade(canvas: Canvas, name: str | None) -> None:
     """Shades the times between leaving a cell and entering another."""
-    changes = canvas.read("handovers", "ue", "left_s", "entered_s")
-    name = _ue_of(canvas)
     if name is None:
         return
+    changes = canvas.read("handovers", "ue", "left_s", "entered_s")
     for left, entered in changes.filter(pl.col("ue") == name).select("left_s", "entered_s").rows():
         if left == left and entered == entered:  # NaN is not itself.
             canvas.ax.axvspan(left, entered, color=STAMP, alpha=0.3, linewidth=0)
@@ -123,25 +139,16 @@ def _lanes(canvas: Canvas) -> None:
     table = canvas.read("rrc", "time_s", "ue", "cell", "event")
     name = _ue_of(canvas)
     if name is not None:
+        count = table["ue"].n_unique()
         table = table.filter(pl.col("ue") == name)
-    low, high = canvas.ax.get_xlim() if canvas.window is None else canvas.window
+        canvas.note = f"{name}, 1 of {count} UEs" if count > 1 else ""
     for height, steps in enumerate(reversed(LANES.values())):
         rows = table.filter(pl.col("event").cast(pl.String).is_in(steps))
         bad = pl.col("event").cast(pl.String).is_in(TROUBLE)
         for part, color in ((rows.filter(~bad), "black"), (rows.filter(bad), VERMILION)):
             times = part["time_s"].to_list()
             canvas.ax.plot(times, [height] * len(times), linestyle="none", marker="|", color=color)
-        shown = rows.filter(pl.col("time_s").is_between(low, high))
-        if canvas.window is not None and len(shown) <= MOST_MARKED:
-            for number, (time, event) in enumerate(shown.select("time_s", "event").rows()):
-                canvas.ax.annotate(
-                    str(event),
-                    (time, height),
-                    xytext=(2, 3 + 5 * (number % 4)),
-                    textcoords="offset points",
-                    fontsize=4,
-                )
-    _shade(canvas)
+    _shade(canvas, name)
     canvas.finish_x("")
     canvas.ax.set_yticks(range(len(LANES)), list(reversed(LANES)))
     canvas.ax.set_ylim(-0.5, len(LANES) - 0.2)
@@ -234,7 +241,6 @@ def _sequence(canvas: Canvas) -> None:
     canvas.finish_x("Data (MB)")
 
 
-LEVELS = Panel(_levels, "measurements")
-LANE = Panel(_lanes, "rrc")
+LANE = Panel(_lanes, "rrc", lambda results: has_rows(results, "rrc"), "no step of RRC")
 LINK_LANE = Panel(_link_lanes, "link_handovers")
-SEQUENCE = Panel(_sequence, "congestion")
+SEQUENCE = Panel(_sequence, "congestion", lambda results: has_rows(results, "congestion"))

@@ -11,6 +11,7 @@ from matplotlib.axes import Axes
 from fadeout import _names
 from fadeout._native import ResultError
 from fadeout._quantities import seconds
+from fadeout._thinning import thin
 from fadeout.plot.style import (
     BLACK,
     BLOCKED,
@@ -45,6 +46,10 @@ MOST_POINTS = 4000
 """Largest number of points of a line. More cannot be seen in the width of a column."""
 
 
+LONGEST_GAP_S = 1.0
+"""Longest time without a row that a line bridges."""
+
+
 @dataclass
 class Canvas:
     """One pair of axes, with the run and the settings of its figure."""
@@ -60,8 +65,15 @@ class Canvas:
     """Text above the entries of the legend, such as "8 of 24 flows"."""
     window: tuple[float, float] | None = None
     """Start and end of the time axis in seconds. None for the whole run."""
+    gap: tuple[float, float] | None = None
+    """Start and end of the time in which a UE is in no cell, in seconds. It is shaded."""
     others: list[str] = field(default_factory=list)
     """Names that are drawn as grey lines, as there are too many to tell apart."""
+
+    @property
+    def start_s(self) -> float:
+        """Start of the time axis in seconds."""
+        return traffic_start_s(self.results)
 
     @property
     def end_s(self) -> float:
@@ -96,8 +108,38 @@ class Canvas:
             return
         self.note += ", the others in grey"
         for name in self.others:
-            rows = thin(table.filter(pl.col("flow") == name), column)
-            self.ax.plot(rows["time_s"], rows[column] * factor, drawstyle="steps-post", **OTHERS)
+            self.draw_steps(table.filter(pl.col("flow") == name), column, factor, **OTHERS)
+
+    def visible(self, rows: pl.DataFrame) -> pl.DataFrame:
+        """Returns the rows within the time axis, and the row before, whose value holds there."""
+        if self.window is None:
+            return rows
+        low, high = self.window
+        first = max(0, int(rows["time_s"].search_sorted(low)) - 1)
+        last = int(rows["time_s"].search_sorted(high, side="right"))
+        return rows[first : last + 1]
+
+    def draw_steps(
+        self,
+        rows: pl.DataFrame,
+        value: str,
+        factor: float = 1.0,
+        **style: Any,  # noqa: ANN401 - of matplotlib's plot
+    ) -> None:
+        """Draws a line whose values hold until the next row, without more points than can be seen.
+
+        A value that is not finite is a gap.
+        """
+        points = thin(self.visible(rows), value, MOST_POINTS)
+        times, values = points["time_s"], points[value] * factor
+        self.ax.plot(times, values, drawstyle="steps-post", **style)
+
+    def write_reason(self, reason: str) -> None:
+        """Writes into the axes why they have no data."""
+        middle = {"transform": self.ax.transAxes, "ha": "center", "va": "center"}
+        self.ax.text(0.5, 0.5, reason, color=STAMP, **middle)
+        self.ax.set_yticks([])
+        self.ax.grid(visible=False)
 
     def flow_names(self, *, by_path: bool = False) -> list[str]:
         """Returns the flows to draw: the requested ones, or as many as can be told apart.
@@ -132,8 +174,10 @@ class Canvas:
     def finish_x(self, label: str, columns: int = 4) -> None:
         """Does the same as `finish`, for values that may be below zero."""
         self.ax.set_ylabel(label)
-        self.ax.set_xlim(*(self.window or (0, self.end_s)))
+        self.ax.set_xlim(*(self.window or (self.start_s, self.end_s)))
         shade_blockages(self.ax, self.results, label=self.is_first)
+        if self.gap is not None:
+            self.ax.axvspan(*self.gap, color=STAMP, alpha=0.3, linewidth=0, zorder=0)
         if self.is_last:
             self.ax.set_xlabel("Time (s)")
         legend_above(self.ax, columns, self.note, self.shown)
@@ -148,6 +192,18 @@ def traffic_end_s(results: "Results") -> float:
     if not isinstance(last, float) or last <= 0:
         return results.duration_s
     return min(results.duration_s, last * 1.03)
+
+
+EARLY_SHARE = 0.3
+"""Share of the time axis without traffic from which the axis begins at the traffic."""
+
+
+def traffic_start_s(results: "Results") -> float:
+    """Returns the start of the traffic if it is late, else 0."""
+    starts = results.flows["start_s"] if len(results.flows) else pl.Series([0.0])
+    end = traffic_end_s(results)
+    first = min(float(start) for start in starts)
+    return max(0.0, first - 0.05 * (end - first)) if first > EARLY_SHARE * end else 0.0
 
 
 def collect(query: pl.LazyFrame) -> pl.DataFrame:
@@ -172,6 +228,17 @@ class Panel:
 
     draw: Callable[[Canvas], None]
     table: str
+    finds_data: Callable[["Results"], bool] = lambda _: True
+    """Returns True if the run has data for the panel. The table is there."""
+    reason: str = ""
+    """Text in place of the data if there are none."""
+    height: float = 1.0
+    """Height as a share of the height of a usual panel."""
+
+
+def has_rows(results: "Results", table: str, *conditions: pl.Expr) -> bool:
+    """Returns True if a table has a row that fulfils all conditions."""
+    return len(collect(results.scan(table).filter(*conditions).head(1))) > 0
 
 
 def _congestion(canvas: Canvas) -> None:
@@ -184,28 +251,17 @@ def _congestion(canvas: Canvas) -> None:
     for number, name in enumerate(names):
         style = line_style(number)
         rows = table.filter(pl.col("flow") == name)
-        window = thin(rows, "cwnd_segments")
-        canvas.ax.plot(
-            window["time_s"],
-            window["cwnd_segments"],
-            drawstyle="steps-post",
-            label="cwnd" if len(names) == 1 else name,
-            **style,
-        )
-        highest = max(highest, float(window["cwnd_segments"].max() or 0))  # type: ignore[arg-type]
-        # The threshold is infinite until the first congestion event, which leaves a gap in the
-        # line.
-        threshold = thin(
-            rows.with_columns(
-                pl.when(pl.col("ssthresh_segments").is_finite()).then("ssthresh_segments")
-            ),
+        label = "cwnd" if len(names) == 1 else name
+        canvas.draw_steps(rows, "cwnd_segments", label=label, **style)
+        seen = canvas.visible(rows)["cwnd_segments"].max()
+        highest = max(highest, float(seen or 0))  # type: ignore[arg-type]
+        # The threshold is infinite until the first congestion event. The line begins there.
+        if not rows["ssthresh_segments"].is_finite().any():
+            continue
+        has_threshold = True
+        canvas.draw_steps(
+            rows,
             "ssthresh_segments",
-        )
-        has_threshold |= threshold["ssthresh_segments"].is_not_null().any()
-        canvas.ax.plot(
-            threshold["time_s"],
-            threshold["ssthresh_segments"],
-            drawstyle="steps-post",
             color=style["color"] if len(names) > 1 else ORANGE,
             linestyle=THRESHOLD,
             linewidth=0.8,
@@ -241,16 +297,19 @@ def throughput(window: str | float) -> Panel:
         for number, name in enumerate(names):
             rows = table.filter(pl.col("flow") == name)
             binned = rebin(rows, window_s, canvas.results.duration_s)
+            # The last window ends with the run.
+            times = [*binned["time_s"], canvas.results.duration_s]
+            mean = f"{window_s:g} s" if window_s >= 1 else f"{window_s * 1e3:g} ms"
             canvas.ax.plot(
-                binned["time_s"],
-                binned["rate_mbps"],
+                times,
+                [*binned["rate_mbps"], binned["rate_mbps"][-1]],
                 drawstyle="steps-post",
-                label=f"goodput, {window_s * 1e3:g} ms mean" if len(names) == 1 else name,
+                label=f"goodput, {mean} mean" if len(names) == 1 else name,
                 **line_style(number),
             )
         canvas.finish("Goodput (Mbit/s)")
 
-    return Panel(draw, "throughput")
+    return Panel(draw, "throughput", lambda results: len(results.flows) > 0, "no flow")
 
 
 def _rtt(canvas: Canvas) -> None:
@@ -261,23 +320,11 @@ def _rtt(canvas: Canvas) -> None:
     for number, name in enumerate(names):
         rows = table.filter(pl.col("flow") == name)
         if len(names) == 1:
-            samples = thin(rows.filter(pl.col("rtt_s") > 0), "rtt_s")
-            canvas.ax.plot(
-                samples["time_s"],
-                samples["rtt_s"] * 1e3,
-                drawstyle="steps-post",
-                color=SKY,
-                linewidth=0.8,
-                label="sample",
-            )
-        smoothed = thin(rows.filter(pl.col("srtt_s") > 0), "srtt_s")
-        canvas.ax.plot(
-            smoothed["time_s"],
-            smoothed["srtt_s"] * 1e3,
-            drawstyle="steps-post",
-            label="smoothed" if len(names) == 1 else name,
-            **line_style(number),
-        )
+            samples = rows.filter(pl.col("rtt_s") > 0)
+            canvas.draw_steps(samples, "rtt_s", 1e3, color=SKY, linewidth=0.8, label="sample")
+        label = "smoothed" if len(names) == 1 else name
+        smoothed = rows.filter(pl.col("srtt_s") > 0)
+        canvas.draw_steps(smoothed, "srtt_s", 1e3, label=label, **line_style(number))
     canvas.finish("Round trip (ms)")
 
 
@@ -292,17 +339,10 @@ def _queue(canvas: Canvas) -> None:
         "links",
     )
     for number, name in enumerate(busy):
-        rows = thin(table.filter(pl.col("link") == name), "queued_packets")
-        canvas.ax.plot(
-            rows["time_s"],
-            rows["queued_packets"],
-            drawstyle="steps-post",
-            label=name,
-            **line_style(number),
-        )
+        rows = table.filter(pl.col("link") == name)
+        canvas.draw_steps(rows, "queued_packets", label=name, **line_style(number))
     if not busy:
-        middle = {"transform": canvas.ax.transAxes, "ha": "center", "va": "center"}
-        canvas.ax.text(0.5, 0.5, "no packet waited at any link", color=STAMP, **middle)
+        canvas.write_reason("no packet waited at any link")
     if canvas.results.has_table("drops"):
         drops = canvas.read("drops", "time_s", "cause")
         for cause, marker, color in (
@@ -355,8 +395,24 @@ def _completions(canvas: Canvas) -> None:
     legend_above(canvas.ax, 4, canvas.note)
 
 
-CONGESTION = Panel(_congestion, "congestion")
-RTT = Panel(_rtt, "congestion")
+LONG_QUEUE = 10
+"""Packets from which a queue belongs to the overview of a radio access."""
+
+
+def has_long_queue(results: "Results") -> bool:
+    """Returns True if more than a few packets waited at a link."""
+    return has_rows(results, "queues", pl.col("queued_packets") > LONG_QUEUE)
+
+
+CONGESTION = Panel(
+    _congestion, "congestion", lambda results: has_rows(results, "congestion"), "no TCP flow"
+)
+RTT = Panel(
+    _rtt,
+    "congestion",
+    lambda results: has_rows(results, "congestion", pl.col("srtt_s") > 0),
+    "no round trip of a TCP flow",
+)
 QUEUE = Panel(_queue, "queues")
 COMPLETIONS = Panel(_completions, "completions")
 
@@ -370,7 +426,8 @@ def shade_blockages(ax: Axes, results: "Results", *, label: bool = True) -> None
             start,
             end,
             color=BLOCKED,
-            linewidth=0,
+            # The edge keeps a short blockage visible.
+            linewidth=0.4,
             alpha=0.6,
             zorder=0,
             label="blocked" if label and number == 0 else None,
@@ -386,26 +443,6 @@ def merged_intervals(blockages: pl.DataFrame) -> list[tuple[float, float]]:
         else:
             merged.append((start, end))
     return merged
-
-
-def thin(rows: pl.DataFrame, value: str) -> pl.DataFrame:
-    """Returns `time_s` and `value` with at most `MOST_POINTS` points, and keeps peaks
-    and troughs.
-    """
-    rows = rows.select("time_s", value)
-    if len(rows) <= MOST_POINTS:
-        return rows
-    per_bin = -(-len(rows) * 2 // MOST_POINTS)
-    number = pl.int_range(pl.len()) // per_bin
-    extremes = rows.group_by(number.alias("bin"), maintain_order=True).agg(
-        pl.col("time_s").first().alias("start"),
-        pl.col("time_s").last().alias("end"),
-        pl.col(value).min().alias("low"),
-        pl.col(value).max().alias("high"),
-    )
-    lows = extremes.select(pl.col("start").alias("time_s"), pl.col("low").alias(value))
-    highs = extremes.select(pl.col("end").alias("time_s"), pl.col("high").alias(value))
-    return pl.concat([lows, highs]).sort("time_s", maintain_order=True)
 
 
 def rebin(rows: pl.DataFrame, window_s: float, duration_s: float) -> pl.DataFrame:

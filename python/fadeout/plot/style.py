@@ -56,7 +56,6 @@ STYLE: dict[Any, Any] = {
     "legend.handlelength": 1.6,
     "lines.linewidth": 1.0,
     "lines.markersize": 4,
-    "pdf.fonttype": 42,
     "savefig.dpi": "figure",
     "xtick.labelsize": 7,
     "ytick.labelsize": 7,
@@ -64,7 +63,15 @@ STYLE: dict[Any, Any] = {
 
 
 class ShownFigure(Figure):
-    """A matplotlib figure that a notebook shows when it is the value of a cell."""
+    """A matplotlib figure that a notebook shows when it is the value of a cell.
+
+    Text in its SVG and PDF files stays text, which can be searched and edited.
+    """
+
+    def savefig(self, *args: Any, **more: Any) -> None:  # noqa: ANN401 - as in matplotlib
+        """Writes the figure to a file, as in matplotlib."""
+        with mpl.rc_context({"svg.fonttype": "none", "pdf.fonttype": 42}):
+            super().savefig(*args, **more)
 
     def _repr_png_(self) -> bytes:
         data = io.BytesIO()
@@ -74,12 +81,22 @@ class ShownFigure(Figure):
 
 @contextmanager
 def new_figure(
-    *, height: float, width: float = COLUMN_INCHES, rows: int = 1, share_x: bool = True
+    *,
+    height: float,
+    width: float = COLUMN_INCHES,
+    rows: int = 1,
+    share_x: bool = True,
+    heights: Sequence[float] | None = None,
 ) -> Iterator[tuple[Figure, list[Axes]]]:
-    """Yields a figure with `rows` axes, one above the other. The style applies inside the block."""
+    """Yields a figure with `rows` axes, one above the other. The style applies inside the block.
+
+    `heights` has their relative heights, and takes the place of `rows`.
+    """
+    rows = rows if heights is None else len(heights)
     with mpl.rc_context(STYLE):
         figure = ShownFigure(figsize=(width, height), layout="constrained")
-        grid = figure.subplots(rows, 1, sharex=share_x, squeeze=False)
+        ratios = {"height_ratios": heights}
+        grid = figure.subplots(rows, 1, sharex=share_x, squeeze=False, gridspec_kw=ratios)
         yield figure, list(grid[:, 0])
 
 
@@ -117,12 +134,17 @@ def legend_above(ax: Axes, columns: int = 4, note: str = "", shown: Shown | None
     if shown is not None:
         note = "" if (note, None, "") in shown else note
         shown.add((note, None, ""))
+    figure = ax.get_figure(root=True)
+    # Without a layout engine, nothing makes room above the axes.
+    has_room = figure is None or figure.get_layout_engine() is not None
+    place: dict[str, Any] = {"loc": "lower left", "bbox_to_anchor": (0.0, 1.01)}
+    if not has_room:
+        place = {"loc": "upper right", "frameon": True, "framealpha": 0.8, "edgecolor": "none"}
     if handles:
         legend = ax.legend(
             handles,
             labels,
-            loc="lower left",
-            bbox_to_anchor=(0.0, 1.01),
+            **place,
             ncols=_columns_that_fit(ax, labels, columns),
             title=note or None,
             title_fontsize=7,

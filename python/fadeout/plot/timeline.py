@@ -8,9 +8,10 @@ from matplotlib.axes import Axes
 
 from fadeout import _names, drives
 from fadeout._native import ResultError
+from fadeout.plot.cells import cell_colors
 from fadeout.plot.panels import CONGESTION, Canvas, Panel, throughput
 from fadeout.plot.radio import SINR_BINS, percentiles
-from fadeout.plot.style import BLACK, BLUE, BROWN, GREEN, PALETTE, PURPLE, SKY, STAMP, VERMILION
+from fadeout.plot.style import BLACK, BLUE, BROWN, GREEN, PURPLE, SKY, STAMP, VERMILION
 
 if TYPE_CHECKING:
     from fadeout.results import Results
@@ -68,7 +69,7 @@ class Timeline:
             self._shade(canvas.ax)
             panel.draw(canvas)
 
-        return Panel(draw, panel.table)
+        return Panel(draw, panel.table, panel.finds_data, panel.reason)
 
     def _shade(self, ax: Axes, *, label: bool = False) -> None:
         """Shades the times in which something blocks the path."""
@@ -124,6 +125,7 @@ class Timeline:
         self._shade(canvas.ax)
         served = set(self.own["cell"].drop_nulls())
         names = [name for name in self.cells if name in served]
+        palette = cell_colors(canvas.results)
         own = self.own.select("time_s", "cell").with_columns(pl.col("cell").rle_id().alias("piece"))
         for (_,), piece in own.group_by("piece", maintain_order=True):
             cell = piece["cell"][0]
@@ -134,7 +136,7 @@ class Timeline:
             canvas.ax.plot(
                 [start, end],
                 [height, height],
-                color=PALETTE[height % len(PALETTE)],
+                color=palette.get(cell, BLACK),
                 linewidth=3,
                 solid_capstyle="butt",
             )

@@ -8,8 +8,10 @@ from typing import Any
 import polars as pl
 
 from fadeout._native import ResultError
+from fadeout._thinning import broken, ended, thin
+from fadeout.plot.panels import LONGEST_GAP_S
+from fadeout.plot.radio import CAP_DB
 from fadeout.report.blob import Blob
-from fadeout.report.thinning import broken, ended, thin
 from fadeout.results import Results
 
 MOST_LINES = 8
@@ -17,9 +19,6 @@ MOST_LINES = 8
 
 CELL_COLORS = (0, 1, 3, 4, 6, 7)
 """Colours of cells, the same as on the map."""
-
-LONGEST_GAP_S = 1.0
-"""Longest time without a sample of a buffer or a channel that a line bridges."""
 
 PROBES: Mapping[str, str] = {
     "congestion": "probe.congestion='10 ms'",
@@ -217,11 +216,12 @@ class Panels:
             weights |= dict(self._flows.select("flow", "delivered_bytes").iter_rows())
         names, panel.note = self._chosen(list(weights), weights, f"{kind}s")
         for name in names:
-            rows = thin(frame.filter(pl.col(group) == name), value, self._points)
-            if kind == "flow":
-                rows = ended(rows, value, self._ends.get(name.rpartition("/")[0] or name))
+            rows = frame.filter(pl.col(group) == name).select("time_s", value)
             if gap is not None:
                 rows = broken(rows, value, gap)
+            rows = thin(rows, value, self._points)
+            if kind == "flow":
+                rows = ended(rows, value, self._ends.get(name.rpartition("/")[0] or name))
             if not rows.is_empty():
                 panel.lines.append(Line(name, rows, self._color(kind, name), **more))
 
@@ -282,10 +282,9 @@ class Panels:
         self._add_blocks(panel, frame, "sinr_db", mode="line")
         if frame.is_empty():
             return
-        highest = frame["sinr_db"].max()
-        share = float((frame["sinr_db"] == highest).mean() or 0.0)  # type: ignore[arg-type]
-        if share > 0.1:
-            cap = f"{share:.0%} of the blocks have the largest value: the receiver's cap"
+        share = float((frame["sinr_db"] >= CAP_DB).mean() or 0.0)  # type: ignore[arg-type]
+        if share > 0.0:
+            cap = f"{share:.1%} of the blocks are at the receiver's cap of {CAP_DB:g} dB"
             panel.note = "; ".join(filter(None, (panel.note, cap)))
 
     def _mcs(self, panel: Panel) -> None:

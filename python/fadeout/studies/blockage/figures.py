@@ -5,7 +5,8 @@ from collections.abc import Mapping, Sequence
 import polars as pl
 from matplotlib.figure import Figure
 
-from fadeout.plot.panels import rebin, shade_blockages, thin
+from fadeout._thinning import thin
+from fadeout.plot.panels import MOST_POINTS, rebin, shade_blockages
 from fadeout.plot.style import (
     BLACK,
     BLUE,
@@ -133,7 +134,7 @@ def window_and_throughput(runs: Mapping[str, Results]) -> Figure:
                 linewidth=0.8,
                 label=name,
             )
-            rows = thin(results.congestion, "cwnd_segments")
+            rows = thin(results.congestion, "cwnd_segments", MOST_POINTS)
             window.plot(rows["time_s"], rows["cwnd_segments"], color=COLORS[name], linewidth=0.8)
             timeouts = results.timeouts.select("time_s", pl.lit(0.02).alias("height"))
             window.plot(
