@@ -56,6 +56,15 @@ def test_a_campaign_file_is_run_and_exported(cli: CliRunner, lossy: Path, tmp_pa
         cli, "campaign", "export", "out/campaign-campaign", "runs.csv"
     )
     assert pl.read_csv("runs.csv").height == 10
+    plotted = call(cli, "campaign", "plot", "out/campaign-campaign", "-f", "svg")
+    assert [Path(line).name for line in plotted.split()] == [
+        "metric-goodput_mbps.svg",
+        "cdf-goodput_mbps.svg",
+    ]
+    words = ["campaign", "plot", "out/campaign-campaign", "--baseline"]
+    assert "differences-congestion-control.png" in call(cli, *words, "congestion-control=cubic")
+    assert "cubic" in call(cli, *words, "congestion-control=cubik", status=2)
+    assert "not of the form KEY=VALUE" in call(cli, *words, "cubic", status=2)
     output = call(cli, "campaign", "export", "out/campaign-campaign", "runs.xls", status=2)
     assert "neither CSV nor Parquet" in output
 

@@ -12,14 +12,16 @@ if TYPE_CHECKING:
     from fadeout.campaign.campaign import Campaign, Finished, sweep
     from fadeout.campaign.cluster import Cluster
     from fadeout.campaign.found import Status
+    from fadeout.campaign.plots import CampaignPlots
     from fadeout.campaign.seeds import Seeds
 
-__all__ = ["Campaign", "Cluster", "Finished", "Seeds", "Status", "sweep"]
+__all__ = ["Campaign", "CampaignPlots", "Cluster", "Finished", "Seeds", "Status", "sweep"]
 
 _HOMES = {
     "fadeout.campaign.campaign": ("Campaign", "Finished", "sweep"),
     "fadeout.campaign.cluster": ("Cluster",),
     "fadeout.campaign.found": ("Status",),
+    "fadeout.campaign.plots": ("CampaignPlots",),
     "fadeout.campaign.seeds": ("Seeds",),
 }
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from os import PathLike
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import polars as pl
 
@@ -30,6 +30,10 @@ from fadeout.campaign.parts import MERGED_ABOVE, Parts, remove_left, write_whole
 from fadeout.campaign.seeds import Seeds, read_seeds
 from fadeout.campaign.spec import SCENARIO, Spec
 from fadeout.campaign.work import Context
+
+if TYPE_CHECKING:
+    # Loaded at its first use, as matplotlib takes a while.
+    from fadeout.campaign.plots import CampaignPlots
 
 FORMAT = 2
 """Version of the folder's format. It rises when older versions could no longer continue
@@ -78,6 +82,7 @@ class Campaign(Found):
         campaign.run()                      # continues after a stop or a kill
         campaign.frame()                    # a row for each run: values, seed, metrics
         campaign.means("goodput_mbps")      # a row for each point, with intervals
+        campaign.plot.metric("goodput_mbps")  # a figure: the metric by a key, with intervals
 
     Args:
         source: a campaign's file (TOML), or its content as a dict.
@@ -269,6 +274,18 @@ class Campaign(Found):
     def seeds(self) -> Seeds:
         """The seeds of each point."""
         return self._spec.seeds if self._spec else read_seeds(self._stored_document["seeds"])
+
+    @property
+    def title(self) -> str:
+        """The campaign's title."""
+        return str(self._spec.title if self._spec else self._stored_document.get("title") or "")
+
+    @cached_property
+    def plot(self) -> "CampaignPlots":
+        """The figures of the campaign."""
+        from fadeout.campaign.plots import CampaignPlots
+
+        return CampaignPlots(self)
 
     def compare(
         self,

@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from html import escape
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -10,7 +11,7 @@ from typing import Any
 import polars as pl
 
 from fadeout import _names
-from fadeout._native import ResultError
+from fadeout._native import ResultError, ScenarioError
 from fadeout.campaign import seal
 from fadeout.campaign.intervals import Interval, mean_interval, too_few
 from fadeout.campaign.metrics import default_columns
@@ -54,6 +55,23 @@ class Found:
     def seeds(self) -> Seeds:
         """The seeds of each point."""
         raise NotImplementedError
+
+    @property
+    def title(self) -> str:
+        """The campaign's title."""
+        raise NotImplementedError
+
+    def _repr_html_(self) -> str:
+        """Returns the table of means for a notebook."""
+        try:
+            status, means = self.status(), self.means()
+        except (ResultError, ScenarioError) as error:
+            return f"<p>{escape(repr(self))}: {escape(str(error))}</p>"
+        about = f"{status.points:,} points, {status.done:,} of {status.runs:,} runs done"
+        failed = f", {status.failed:,} failed" if status.failed else ""
+        notes = "".join(f"<p>{escape(warning)}</p>" for warning in self.warnings())
+        heading = f"<b>{escape(self.title or str(self.folder))}</b>"
+        return f"<p>{heading}: {about}{failed}</p>{means._repr_html_()}{notes}"
 
     @property
     def _asked(self) -> list[str]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fadeout import ResultError, ScenarioError
+from fadeout.cli import complete
 from fadeout.cli.console import out
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import ClusterFile, Jobs, cluster_of, examples
@@ -75,6 +76,14 @@ def register(app: typer.Typer) -> None:
             note="To compare two folders: fadeout compare.",
         ),
     )(reports_errors(compare))
+    group.command(
+        "plot",
+        epilog=examples(
+            "fadeout campaign plot c/ -m goodput_mbps --x delay --panels congestion-control",
+            "fadeout campaign plot c/ --baseline congestion-control=cubic",
+            note="In Python: fadeout.Campaign.open('c/').plot.metric('goodput_mbps').",
+        ),
+    )(reports_errors(plot))
     group.command(
         "export",
         epilog=examples(
@@ -187,6 +196,85 @@ def compare(
     from fadeout.cli.campaign_tables import print_differences
 
     print_differences(Campaign.open(folder), key, baseline, metrics or [], confidence)
+
+
+def plot(
+    folder: Folder,
+    metrics: Metrics = None,
+    x: Annotated[
+        str | None,
+        typer.Option(
+            "--x", metavar="KEY", help="Key of the horizontal axis. Default: one with numbers."
+        ),
+    ] = None,
+    panels: Annotated[
+        str | None, typer.Option(metavar="KEY", help="Key with a panel for each value.")
+    ] = None,
+    where: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="KEY=VALUE",
+            help="Draw points with this value only. May be given several times.",
+        ),
+    ] = None,
+    baseline: Annotated[
+        str | None,
+        typer.Option(
+            metavar="KEY=VALUE",
+            help="Draw the differences from this value instead, paired by seed.",
+        ),
+    ] = None,
+    confidence: Confidence = 0.95,
+    file_format: Annotated[
+        str,
+        typer.Option("--format", "-f", help="png, pdf or svg.", autocompletion=complete.formats),
+    ] = "png",
+    target: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", help="Folder to write to. Default: FOLDER/figures."),
+    ] = None,
+) -> None:
+    """Draw each metric by the values of a key, with intervals, and its distribution.
+
+    The values of the other keys have a line each.
+    """
+    from fadeout.campaign import Campaign
+
+    if file_format not in ("png", "pdf", "svg"):
+        message = f"{file_format!r} is not one of png, pdf, svg"
+        raise typer.BadParameter(message, param_hint="--format")
+    campaign = Campaign.open(folder)
+    target = target or folder / "figures"
+    if baseline is not None:
+        for option, value in (("--x", x), ("--panels", panels), ("--where", where)):
+            if value:
+                raise typer.BadParameter("does not go with --baseline", param_hint=option)
+        key, value = _pair(baseline, "--baseline")
+        figure = campaign.plot.differences(key, value, *(metrics or ()), confidence=confidence)
+        target.mkdir(parents=True, exist_ok=True)
+        paths = [target / f"differences-{key.rpartition('.')[2]}.{file_format}"]
+        figure.savefig(paths[0], format=file_format)
+    else:
+        chosen = dict(_pair(each, "--where") for each in where or ())
+        paths = campaign.plot.save(
+            target,
+            metrics=metrics or (),
+            format=file_format,
+            x=x,
+            panels=panels,
+            where=chosen,
+            confidence=confidence,
+        )
+    for path in paths:
+        out().print(str(path), markup=False, highlight=False)
+
+
+def _pair(text: str, option: str) -> tuple[str, str]:
+    """Returns key and value of `KEY=VALUE`."""
+    key, sign, value = text.partition("=")
+    if not (key and sign and value):
+        raise typer.BadParameter(f"{text!r} is not of the form KEY=VALUE", param_hint=option)
+    return key.strip(), value.strip()
 
 
 def export(

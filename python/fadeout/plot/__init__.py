@@ -31,6 +31,7 @@ from fadeout.plot import (
     trajectories,
 )
 from fadeout.plot import map as network
+from fadeout.plot.handover import Number as ChangeNumber
 from fadeout.plot.style import COLUMN_INCHES, Shown, new_figure, sign
 
 if TYPE_CHECKING:
@@ -219,7 +220,7 @@ class Plots:
 
     def handover(
         self,
-        number: handover.Number = None,
+        number: ChangeNumber = None,
         around: str | float | None = None,
         *,
         ax: Sequence[Axes] | None = None,
