@@ -103,7 +103,7 @@ def test_many_arrivals_are_a_median_with_a_band(results: fadeout.Results):
     (band,) = delay.collections
     top = np.asarray(band.get_paths()[0].vertices)[:, 1].max()
     rows = results.datagrams.filter(flow="stream", end="receiver")
-    assert top == pytest.approx(1e3 * float(rows["delay_s"].max()))
+    assert top == pytest.approx(1e3 * max(rows["delay_s"].to_list()))
 
 
 def test_without_tcp_nothing_of_tcp_is_drawn():

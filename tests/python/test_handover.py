@@ -85,13 +85,13 @@ def test_the_map_has_paths_in_the_colours_of_the_cells_that_served(results: fade
     colors = cell_colors(results)
     served = {cell for _, cell in serving(results)["phone"] if cell}
     lines = [one for one in ax.collections if isinstance(one, LineCollection)]
-    drawn = {to_hex(one.get_colors()[0]).upper() for one in lines}
+    drawn = {to_hex(np.asarray(one.get_colors())[0]).upper() for one in lines}
     assert {colors[cell] for cell in served} <= drawn
     assert {"west", "middle", "east", "phone"} <= {text.get_text() for text in ax.texts}
     # The phone starts at the mast of its first cell.
     (start,) = [one for one in ax.collections if not isinstance(one, LineCollection)]
     assert np.asarray(start.get_offsets()).tolist() == [[50.0, 40.0]]
-    assert to_hex(start.get_facecolor()[0]).upper() == colors["west"]
+    assert to_hex(np.asarray(start.get_facecolor())[0]).upper() == colors["west"]
 
 
 def test_the_overview_has_the_serving_cell_above_the_rate(results: fadeout.Results):

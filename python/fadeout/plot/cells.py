@@ -37,8 +37,8 @@ def colors(cells: Sequence[str], heard: Sequence[str]) -> dict[str, str]:
 
 def cell_colors(results: "Results") -> dict[str, str]:
     """Returns the colour of each cell of a run."""
-    cells = list(results.manifest.get("scenario", {}).get("cell", {}))
-    served = {cell for spans in drives.serving(results).values() for _, cell in spans}
+    cells: list[str] = list(results.manifest.get("scenario", {}).get("cell", {}))
+    served = {cell for steps in drives.serving(results).values() for _, cell in steps if cell}
     return colors(cells, [cell for cell in cells if cell in served])
 
 

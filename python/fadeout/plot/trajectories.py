@@ -104,7 +104,7 @@ def _draw_arrow(ax: Axes, places: Sequence[tuple[float, ...]]) -> None:
     if moving:
         style = {"arrowstyle": "-|>", "linewidth": 0, "color": STAMP, "mutation_scale": 7}
         place = (places[-1][0], places[-1][1])
-        ax.annotate("", place, xytext=moving[-1][:2], arrowprops=style, zorder=4)
+        ax.annotate("", place, xytext=(moving[-1][0], moving[-1][1]), arrowprops=style, zorder=4)
 
 
 def handles(tracks: pl.DataFrame | None) -> list[Line2D | Patch]:
