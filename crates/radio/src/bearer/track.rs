@@ -86,18 +86,18 @@ impl Tracks {
     }
 
     /// Records that the first byte of a packet is in a transport block that is sent at `at`.
-    /// `requested_at` is the time of the scheduling request that led to the block's grant. If
-    /// several legs carry copies of the packet, only the first call has an effect.
+    /// `requested_at` is the time of the scheduling request that led to the block's grant. Only the
+    /// first call for a packet has an effect. Later blocks carry a repetition of RLC, or the copy
+    /// of another leg.
     pub(crate) fn first_part(
         &mut self,
         key: (PacketId, u32, DrbId, Direction),
         (at, requested_at): (Time, Option<Time>),
-        is_copied: bool,
     ) {
         let Some(track) = self.find(key.0, key.1, key.2, key.3) else {
             return;
         };
-        if is_copied && track.first_at > Time::ZERO {
+        if track.first_at > Time::ZERO {
             return;
         }
         track.first_at = at;
@@ -157,13 +157,12 @@ impl Drb {
         (at, requested_at): (Time, Option<Time>),
         storage: &mut Storage,
     ) {
-        let is_copied = (self.split.as_ref()).is_some_and(|split| split.duplicates(direction));
         for pdu in &block.pdus[pdus] {
             for part in block.data_parts(pdu) {
                 if part.is_first() {
                     let key = (part.sdu.packet, part.sdu.serial, self.id, direction);
                     let times = (at, requested_at);
-                    storage.tracks.first_part(key, times, is_copied);
+                    storage.tracks.first_part(key, times);
                 }
             }
         }
