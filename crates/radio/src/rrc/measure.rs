@@ -439,7 +439,8 @@ impl EventState {
         self.wake_at = at.min().unwrap_or(Time::NEVER);
     }
 
-    /// Starts all conditions anew for a new serving cell. The filtered values are kept.
+    /// Clears the entered cells and the time to trigger, for a new serving cell. The filtered
+    /// levels are kept.
     pub(crate) fn on_new_serving_cell(&mut self) {
         for watched in &mut self.cells {
             watched.state = ReportState::Out;

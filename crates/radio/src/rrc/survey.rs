@@ -221,7 +221,8 @@ impl Survey {
         reports.unwrap_or(Time::NEVER)
     }
 
-    /// Starts all conditions anew for a new serving cell. The filtered values are kept.
+    /// Clears the entered cells and the time to trigger, for a new serving cell. The filtered
+    /// levels are kept.
     pub(crate) fn on_new_serving_cell(&mut self) {
         self.events
             .iter_mut()

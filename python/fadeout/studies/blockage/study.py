@@ -118,7 +118,7 @@ def headline(runs: Mapping[str, Sequence[Sequence[Found]]], clear: Mapping[str, 
             "resource blocks is chosen so that the rate without blockage is nearest to the "
             "paper's. *Nothing passes*: a blockage is total. *Vehicle*: model B computes the "
             "loss in dB from the stated vehicle. *Nearest*: the combination of assumptions in "
-            "the grid below whose losses are nearest to the paper's."
+            "the grid below whose losses of throughput are nearest to the paper's."
         ),
         table=table,
         figures={

@@ -257,7 +257,8 @@ impl Scg<'_, '_> {
         self.with_node(env, SecondaryNetwork::on_left);
     }
 
-    /// Restarts the conditions of measurement events in a new master's cell.
+    /// Clears the entered cells and the time to trigger of the secondary node's measurement events,
+    /// because the UE has a new master cell. The filtered levels are kept.
     pub(in crate::access) fn on_new_master(&mut self) {
         if let Some(node) = self.node() {
             node.addition_survey.on_new_serving_cell();

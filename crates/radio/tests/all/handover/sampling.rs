@@ -27,7 +27,8 @@ use std::sync::{Arc, Mutex};
 /// UEs that go back and forth in both coordinates, with pauses of some seconds.
 #[derive(Clone)]
 struct Roaming {
-    /// Start, velocity and longest distance of each UE.
+    /// Start position of each UE, its velocity, and the largest coordinate relative to the start in
+    /// metres. There the UE turns back.
     routes: Vec<(Point, Vector, f64)>,
     pause_s: f64,
     /// Length of the intervals of time within which queries about a UE may come in any order.

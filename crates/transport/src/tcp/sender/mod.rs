@@ -17,7 +17,7 @@
 //! - [`pieces`]: bursts, and the sk_buffs to which the segments of a burst belong
 //! - [`subflow`]: interface for a multipath connection
 //! - [`transmit`]: transmission of new data, in bursts or single segments
-//! - [`retransmit`]: retransmissions
+//! - [`retransmit`][]: retransmissions
 //! - [`pacing`]: departure clock and pacing rate
 //! - [`usage`]: use of the window, and its reduction after idle time
 
