@@ -197,7 +197,7 @@ fn end_of_item(tokens: &[Token], from: usize) -> usize {
             _ => {}
         }
         let ends = match tokens[i].text.as_str() {
-            // A brace before `;` closes the list of `use a::{b, c};`. It is not the end of the item.
+            // A brace before `;` closes the list of `use a::{b, c};` and does not end the item.
             "}" => tokens.get(i + 1).is_none_or(|next| next.text != ";"),
             sign => sign == ";",
         };

@@ -65,7 +65,7 @@ impl Sender {
 
     fn receive(&mut self, segment: &Segment) {
         self.call_endpoint(|tcp, now, out| {
-            tcp.on_segment(now, segment, Ecn::NotEct, out, &mut NullProbe)
+            tcp.on_segment(now, segment, Ecn::NotEct, out, &mut NullProbe);
         });
     }
 
