@@ -74,9 +74,9 @@ pub(crate) struct SightLine {
     pub(crate) far_m: f64,
 }
 
-/// Corner of a building, relative to the line from the transmitter to the receiver. The first number
-/// is its position along that line, as a share of the line's length. The second is its distance to
-/// the left of the line, metres.
+/// Corner of a building, relative to the line from the transmitter to the receiver. The first
+/// number is its position along that line, as a share of the line's length. The second is its
+/// distance to the left of the line, metres.
 type Corner = (f64, f64);
 
 /// Point of a wall. `share` is its position along the line, as a share of the line's length.
