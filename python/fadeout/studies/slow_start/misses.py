@@ -6,7 +6,7 @@ from collections.abc import Callable
 from fadeout.studies.slow_start.ramp import AS_CHOSEN, MEASURES
 from fadeout.studies.slow_start.setups import BASE, CHANGES, SETTINGS, Change, Setting
 from fadeout.studies.slow_start.table1 import COLUMNS, Found, mean
-from fadeout.study import Section, Table, paired_difference
+from fadeout.study import Section, Table
 
 MISS = 4 / 3
 """Factor from which a cell counts as a miss, in either direction."""
@@ -105,33 +105,4 @@ def misses(found: Found) -> Section:
             f"Over the whole table the nearest change is *{best}*, with a factor of "
             f"{whole(tried[best]):.2f}. The unchanged scenario has a factor of {base_error:.2f}."
         ),
-    )
-
-
-def signs(found: Found) -> Section:
-    """Returns the section on the sign of each cell's difference from the paper, with intervals."""
-    rows, data = [], []
-    for setting in SETTINGS:
-        cells = []
-        for column in COLUMNS:
-            paper = published(setting, column)
-            values = [each[AS_CHOSEN.name][column] for each in found[BASE, setting]]
-            value = paired_difference(values, [paper] * len(values))
-            cells.append(f"{value:+.1f}")
-            data.append(
-                {"tti_ms": setting.tti_ms, "sr_tti": setting.period_tti, "column": column}
-                | {"published": paper, **value.data("difference_")}
-            )
-        rows.append([setting.name, *cells])
-    return Section(
-        name="signs",
-        title="Ours less the paper's",
-        text=(
-            "The interval is over seeds, which vary the offset of the SR and half a TTI of core "
-            "delay. The assumptions that the paper leaves open have larger effects. If the "
-            "interval does not include zero, the unchanged scenario differs significantly from "
-            "the paper. A printed value in kB that contradicts its own row is replaced by the "
-            "consistent value."
-        ),
-        table=Table(columns=["TTI, SR period", *COLUMNS.values()], rows=rows, data=data),
     )

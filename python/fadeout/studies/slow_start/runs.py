@@ -11,8 +11,10 @@ from fadeout.studies.slow_start.ramp import MEASURES, Download, saturated_mbps
 from fadeout.studies.slow_start.setups import (
     BASE,
     CHANGES,
+    MSS,
     RARE_REPORTS,
     SATURATION_MBPS,
+    SEGMENT_BYTES,
     SETTINGS,
     Change,
     Setting,
@@ -34,8 +36,11 @@ TUNED = 3
 RampNumbers = dict[str, dict[str, float]]
 """The four columns of Table 1 for each way of reading them."""
 
-Rates = Mapping[tuple[float, float], tuple[float, float]]
-"""The radio's rate and the rate above TCP in Mbit/s, by interval in ms and error rate."""
+Load = tuple[float, float, int]
+"""Interval in ms, error rate, and size of segments in bytes."""
+
+Rates = Mapping[Load, tuple[float, float]]
+"""The radio's rate and the rate above TCP in Mbit/s."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -53,9 +58,19 @@ def count(effort: Effort) -> int:
     """Returns the maximum number of simulations of the study."""
     return (
         len(SETTINGS) * len(BLERS) * len(DIRECTIONS)
-        + (TUNED + 1) * len({setting.tti_ms for setting in SETTINGS}) * len(BLERS)
+        + (TUNED + 1) * len(loads())
         + len(SETTINGS) * (effort.seeds * (1 + len(CHANGES)) + 1)
     )
+
+
+def loads() -> list[Load]:
+    """Returns the combinations of interval, errors and segments for which the rate is tuned."""
+    sizes = sorted({change.segment_bytes for change in CHANGES} - {SEGMENT_BYTES})
+    intervals = sorted({setting.tti_ms for setting in SETTINGS}, reverse=True)
+    return [
+        *((tti, bler, SEGMENT_BYTES) for tti in intervals for bler in BLERS),
+        *((tti, 0.0, size) for size in sizes for tti in intervals),
+    ]
 
 
 def delays(runs: Runs[Effort]) -> dict[tuple[Setting, float, str], Delay]:
@@ -86,25 +101,30 @@ def rates(runs: Runs[Effort]) -> Rates:
     Headers of RLC and MAC take a larger share of smaller blocks, and retransmissions take their
     share too. The paper also sets its scheme by the rate that arrives.
     """
-    keys = [(tti, bler) for tti in (1.0, 0.5, 0.1) for bler in BLERS]
+    keys = loads()
     rates = [SATURATION_MBPS] * len(keys)
     reached = rates
     for attempt in range(TUNED):
         if attempt > 0:
             rates = [r * SATURATION_MBPS / s for r, s in zip(rates, reached, strict=True)]
         jobs = [
-            download_job(Setting(tti, 5), rate, {BLER: str(bler)})
-            for (tti, bler), rate in zip(keys, rates, strict=True)
+            download_job(Setting(tti, 5), rate, {BLER: str(bler), **segments(size)})
+            for (tti, bler, size), rate in zip(keys, rates, strict=True)
         ]
         reached = runs.each(jobs, saturated_mbps)
     return dict(zip(keys, zip(rates, reached, strict=True), strict=True))
 
 
-def limited(runs: Runs[Effort], rates: Rates) -> dict[tuple[float, float], float]:
+def segments(size: int) -> Values:
+    """Returns overrides for the size of TCP's segments."""
+    return {} if size == SEGMENT_BYTES else {MSS: str(size)}
+
+
+def limited(runs: Runs[Effort], rates: Rates) -> dict[Load, float]:
     """Returns the rates above TCP if RLC reports its status at most every 60 ms."""
     jobs = [
-        download_job(Setting(tti, 5), rate, {**RARE_REPORTS, BLER: str(bler)})
-        for (tti, bler), (rate, _) in rates.items()
+        download_job(Setting(tti, 5), rate, {**RARE_REPORTS, BLER: str(bler), **segments(size)})
+        for (tti, bler, size), (rate, _) in rates.items()
     ]
     return dict(zip(rates, runs.each(jobs, saturated_mbps), strict=True))
 
@@ -127,7 +147,7 @@ def seeded_job(change: Change, setting: Setting, rates: Rates, seed: int) -> Job
     The seed draws the SR offset. It also changes the core's round trip by up to half an interval,
     so that the ACK clock meets every phase of the frame.
     """
-    rate = rates[setting.tti_ms, change.bler][0]
+    rate = rates[setting.tti_ms, change.bler, change.segment_bytes][0]
     phase = spread(seed) - 0.5
     round_trip = change.round_trip_ms
     if round_trip > 0:

@@ -44,6 +44,12 @@ class Setting:
 SETTINGS = tuple(Setting(row["tti_ms"], row["sr_tti"]) for row in PUBLISHED["table1"])
 
 
+MSS = "flow.download.tcp.mss"
+
+SEGMENT_BYTES = 1460
+"""Size of TCP's segments in the scenario."""
+
+
 @dataclass(frozen=True)
 class Change(study.Change):
     """A change of one assumption. Everything else is as in the scenario."""
@@ -56,12 +62,20 @@ class Change(study.Change):
         """Error rate of first transmissions, which affects the radio's rate for 21 Mbit/s."""
         return float(self.values.get("cell.cell.radio.bler", "0"))
 
+    @property
+    def segment_bytes(self) -> int:
+        """Size of TCP's segments, which affects the share of headers in the radio's rate."""
+        return int(self.values.get(MSS, SEGMENT_BYTES))
+
 
 BASE = Change.nothing()
 
 
 RARE_REPORTS = {"ue.phone.rlc.t-status-prohibit": "60 ms"}
 """Override for LTE's usual t-StatusProhibit."""
+
+FIRST_GRANT = "cell.cell.radio.first-grant"
+UPLINK_RATE = "cell.cell.radio.uplink-rate"
 
 CHANGES = (
     *(
@@ -70,6 +84,14 @@ CHANGES = (
         )
         for window in ("2", "4", "10")
     ),
+    # RFC 5681 allows an initial window of four segments of at most 1,095 bytes.
+    Change(
+        "segments",
+        "1,000 B, 4 in the initial window",
+        {MSS: "1000", "flow.download.tcp.initial-window": "4"},
+    ),
+    # The threshold is in segments, of which 22 are 32 kB.
+    Change.of("initial ssthresh", "32 kB", "flow.download.tcp.initial-ssthresh", "22"),
     *(
         Change("core round trip", f"{round_trip:g} ms", round_trip_ms=round_trip)
         for round_trip in (0.0, 1.0, 4.0)
@@ -88,5 +110,14 @@ CHANGES = (
     Change.of("errors", "10 %", "cell.cell.radio.bler", "0.1"),
     Change.of("RLC", "unacknowledged", "ue.phone.rlc", '{ mode = "um", buffer = "32 MB" }'),
     Change("RLC status reports", "60 ms apart", RARE_REPORTS),
-    Change.of("first uplink grant", "64 B", "cell.cell.radio.first-grant", "64"),
+    *(
+        Change.of("first uplink grant", f"{size} B", FIRST_GRANT, size)
+        for size in ("64", "128", "1000")
+    ),
+    *(Change.of("uplink", f"{rate} Mbit/s", UPLINK_RATE, f"{rate}e6") for rate in ("2", "5", "10")),
+    Change(
+        "uplink",
+        "5 Mbit/s, first grant of 64 B",
+        {UPLINK_RATE: "5e6", FIRST_GRANT: "64"},
+    ),
 )

@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from fadeout.studies.slow_start.checks import checks, claims
-from fadeout.studies.slow_start.misses import misses, signs
+from fadeout.studies.slow_start.checks import checks
+from fadeout.studies.slow_start.claims import claims_of_table1
+from fadeout.studies.slow_start.misses import misses
 from fadeout.studies.slow_start.runs import (
     Effort,
+    Load,
     Rates,
     count,
     delays,
@@ -27,21 +29,20 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
     runs.facts["packets_a_cell_of_table_2"] = (
         f"{effort.packets} without errors, {effort.packets_with_errors} with"
     )
-    single = delays(runs)
-    yield table2(single)
     radio = rates(runs)
     found = ramps(runs, radio)
     yield table1(found, downloads(runs, radio), effort.seeds)
-    yield readings(found)
-    yield assumptions(found)
-    yield signs(found)
-    yield misses(found)
+    yield claims_of_table1(found)
+    single = delays(runs)
+    yield table2(single)
     yield checks(found, single)
-    yield claims(found)
+    yield misses(found)
+    yield assumptions(found)
+    yield readings(found)
     yield saturation(radio, limited(runs, radio))
 
 
-def saturation(rates: Rates, limited: dict[tuple[float, float], float]) -> Section:
+def saturation(rates: Rates, limited: dict[Load, float]) -> Section:
     """Returns the section on the radio's rate at which 21 Mbit/s arrive."""
     return Section(
         name="saturation",
@@ -60,15 +61,17 @@ def saturation(rates: Rates, limited: dict[tuple[float, float], float]) -> Secti
                     "_errors": f"{100 * bler:g} %",
                     "tti_ms": tti,
                     "bler": bler,
+                    "segment_bytes": size,
                     "radio_mbps": radio,
                     "reached_mbps": reached,
-                    "reached_with_rare_reports_mbps": limited[tti, bler],
+                    "reached_with_rare_reports_mbps": limited[tti, bler, size],
                 }
-                for (tti, bler), (radio, reached) in rates.items()
+                for (tti, bler, size), (radio, reached) in rates.items()
             ],
             {
                 "TTI": "{_tti}",
                 "errors": "{_errors}",
+                "segment bytes": "{segment_bytes}",
                 "radio Mbit/s": "{radio_mbps:.2f}",
                 "above TCP Mbit/s": "{reached_mbps:.2f}",
                 "reports 60 ms apart": "{reached_with_rare_reports_mbps:.2f}",
