@@ -9,13 +9,21 @@ from typing import Any
 import pytest
 from typer.testing import CliRunner
 
+import fadeout
 from fadeout.cli.app import app
-from fadeout.studies.blockage import STUDY, cell, checks, knee, link, search, study
-from fadeout.studies.blockage.assumptions import CHANGES, NO_GUARD, SENDERS, candidates
+from fadeout.studies.blockage import STUDY, cell, checks, knee, link, reductions, search, study
+from fadeout.studies.blockage.assumptions import (
+    CHANGES,
+    NO_GUARD,
+    REDUCTIONS,
+    SENDERS,
+    candidates,
+    reduction,
+)
 from fadeout.studies.blockage.cell_assumptions import CELL_CHANGES, DEPTHS, MODEL_B_DB
 from fadeout.studies.blockage.paper import PUBLISHED
 from fadeout.studies.blockage.runs import CELL, LINK, Found, Level
-from fadeout.study import Job, Runs, ThreadRunner, overrides, sign, studies
+from fadeout.study import Job, Runs, ThreadRunner, overrides, studies
 
 STATED = PUBLISHED["setup"]["stated"]
 
@@ -77,22 +85,29 @@ def test_the_vehicles_depth_is_model_bs():
     assert found == pytest.approx(MODEL_B_DB, abs=0.05)
 
 
-def test_findings_are_judged_by_sign_and_interval():
-    def runs(losses: tuple[float, ...], spread: float, seeds: int = 6) -> checks.Runs:
-        return [
-            [Found(loss + spread * (-1) ** n, 800, timeouts=1) for n in range(seeds)]
-            for loss in losses
+def test_findings_are_judged_by_the_papers_checks():
+    def judged(losses: tuple[float, ...], spread: float, seeds: int = 6) -> list[str]:
+        runs = [
+            [Found(loss + spread * (-1) ** n, 800, timeouts=index) for n in range(seeds)]
+            for index, loss in enumerate(losses)
         ]
+        return [verdict.outcome for verdict in checks.verdicts(runs)]
 
-    def found(level: checks.Runs) -> list[bool | None]:
-        return [sign(value) for value in checks.margins(level, (2, 4, 20)).values()]
+    assert judged((12, 54, 72), 0.1) == ["holds"] * 4
+    # Losses below the blocked time have the wrong sign. The fall to 1 s is the largest.
+    assert judged((1, 3, 12), 0.1) == ["does not hold", "holds", "does not hold", "holds"]
+    assert judged((3, 5, 30), 0.1)[0] == "holds in sign only"
+    assert judged((12, 54, 72), 30)[0] == "open"
+    assert judged((12, 54, 72), 0.1, seeds=4) == ["too few seeds"] * 4
 
-    # With the paper's losses all findings hold.
-    assert found(runs((12, 54, 72), 0.1)) == [True] * 7
-    # The losses are below the blocked time, and the step from 0.2 to 1 s is the largest.
-    assert found(runs((1, 3, 12), 0.1)) == [False, False, False, True, True, True, False]
-    assert found(runs((3, 5, 21), 4))[:3] == [None] * 3, "the interval has zero in it"
-    assert found(runs((12, 54, 72), 0.1, seeds=4)) == [None] * 7, "too few seeds for an interval"
+
+def test_the_windows_after_a_loss_include_the_papers_and_linuxs():
+    assert reduction(0.7) == {}
+    assert {0.2, 0.7, 0.8} <= set(REDUCTIONS)
+    values = [f"{key}={value}" for key, value in reduction(0.2).items()]
+    manifest = fadeout.run(LINK.scenario, set=[*values, "duration=0.01 s"]).manifest
+    flow = manifest["scenario"]["flow"]["download"]
+    assert flow["congestion-control"]["beta"] == 0.2
 
 
 def test_the_senders_are_those_that_the_paper_and_the_rfcs_describe():
@@ -118,14 +133,15 @@ def slower(level: Level, changes: dict[str, str]) -> Level:
 def few_points(monkeypatch: pytest.MonkeyPatch, **changes: Any) -> None:
     """Reduces the points of each table for `--quick`, and the rate to a tenth."""
     slow_link = slower(LINK, {'"843 Mbit/s"': '"84.3 Mbit/s"'})
-    for module in (knee, link, search, study):
+    for module in (knee, link, reductions, search, study):
         monkeypatch.setattr(module, "LINK", slow_link)
     slow_cell = slower(CELL, {"resource-blocks = 168": "resource-blocks = 17", "5.3 MB": "0.53 MB"})
     for module in (cell, study):
         monkeypatch.setattr(module, "CELL", slow_cell)
     monkeypatch.setattr(knee, "ROUND_TRIPS_MS", (30, 42))
     monkeypatch.setattr(knee, "WINDOWS_MB", (4.7, 67.1))
-    monkeypatch.setattr(search, "candidates", lambda: list(candidates())[:2])
+    monkeypatch.setattr(search, "candidates", lambda *_axes: list(candidates((0.7,), (2,)))[:2])
+    monkeypatch.setattr(reductions, "REDUCTIONS", (0.2, 0.7))
     for module in (link, study):
         monkeypatch.setattr(module, "CHANGES", CHANGES[:3])
     small = replace(
@@ -155,7 +171,8 @@ def test_the_blockage_study_answers_its_questions(cli: CliRunner, monkeypatch: p
     assert len(found["senders"]) == 2 * len(SENDERS)
     assert len(found["fine"]) == 4
     assert len(found["length"]) == 2 * len(knee.LENGTH_SETUPS)
-    assert [row["published"] for row in found["checks"]][:3] == [10, 50, 52]
+    assert len(found["reductions"]) == 2 * (len(reductions.SHOWN) + 1)
+    assert {row["claim"] for row in found["claims"]} == {"kept", "ordering", "knee", "timeouts"}
     report = Path("study/report.md").read_text()
     for figure in Path("study/figures").glob("*.png"):
         assert figure.stat().st_size > 5_000

@@ -1,7 +1,7 @@
 """Assumptions that the paper leaves open, as values of the scenario."""
 
 import itertools
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from fadeout import study
@@ -29,6 +29,29 @@ EFFECTS = {
     "held": {"blockage.vehicle.effect": "held"},
     "lost": {"blockage.vehicle.effect": "lost"},
 }
+
+STATED_REDUCTION = 0.2
+"""Window after a loss as a share of the window before, as the paper states it: CUBIC reduces the
+window "by about 80 %".
+"""
+
+LINUX_REDUCTION = 0.7
+"""CUBIC's window after a loss in Linux and in RFC 9438. It is 0.8 in the paper on CUBIC of 2008."""
+
+REDUCTIONS = (STATED_REDUCTION, 0.3, 0.4, 0.5, LINUX_REDUCTION, 0.8)
+
+
+def reduction(share: float) -> Values:
+    """Returns overrides for CUBIC's window after a loss, as a share of the window before."""
+    if share == LINUX_REDUCTION:
+        return {}
+    return {"flow.congestion-control": f'{{ name = "cubic", beta = {share:g} }}'}
+
+
+def length(seconds: float) -> Values:
+    """Returns overrides for the length of a run."""
+    return {"duration": f"{seconds:g} s"}
+
 
 NO_UNDO = {"flow.tcp.undo": "false", "flow.tcp.frto": "false"}
 FIXED_RTO = {"flow.tcp.rto-rule": "fixed", "flow.tcp.minimum-rto": "200 ms"}
@@ -72,6 +95,10 @@ class Candidate:
     effect: str
     stack: str
     """Name of the sender."""
+    reduction: float
+    """Window after a loss as a share of the window before."""
+    length_s: float
+    """Length of a run, seconds."""
 
     def values(self) -> Values:
         """Returns the overrides of the candidate."""
@@ -80,12 +107,15 @@ class Candidate:
             **BUFFERS[self.buffer],
             **EFFECTS[self.effect],
             **SENDERS[self.stack],
+            **reduction(self.reduction),
+            **length(self.length_s),
         }
 
 
-def candidates() -> Iterator[Candidate]:
+def candidates(reductions: Sequence[float], lengths_s: Sequence[float]) -> Iterator[Candidate]:
     """Yields every point of the grid that is searched for the paper's numbers."""
-    for point in itertools.product(ROUND_TRIPS, BUFFERS, EFFECTS, SENDERS):
+    axes = (ROUND_TRIPS, BUFFERS, EFFECTS, SENDERS, reductions, lengths_s)
+    for point in itertools.product(*axes):
         yield Candidate(*point)
 
 
@@ -113,6 +143,8 @@ CHANGES = (
     Change("round trip", "100 ms", ROUND_TRIPS["100 ms"]),
     Change("depth", "the vehicle's geometry", GEOMETRY),
     Change("depth", "20 dB", {"blockage.vehicle.depth": '{ loss = "20 dB" }'}),
+    Change("CUBIC's window after a loss", "20 %", reduction(STATED_REDUCTION)),
+    Change("CUBIC's window after a loss", "80 %", reduction(0.8)),
     Change("receive window", "Linux's default, 3 MiB", {"flow.tcp": "{}"}),
 )  # fmt: skip
 """Changes in the table that varies one assumption at a time."""

@@ -10,7 +10,9 @@ from fadeout.plot.panels import MOST_POINTS, rebin, shade_blockages
 from fadeout.plot.style import (
     BLACK,
     BLUE,
+    BROWN,
     COLUMN_INCHES,
+    GREEN,
     ORANGE,
     PALETTE,
     PURPLE,
@@ -34,6 +36,8 @@ COLORS = {
     "link, vehicle": SKY,
     "full stack, nothing passes": VERMILION,
     "full stack, vehicle": PURPLE,
+    "paper's sender": GREEN,
+    "paper's sender, window to 20 %": BROWN,
 }
 WINDOW_S = 0.1
 

@@ -3,11 +3,13 @@
 from pathlib import Path
 from typing import Any
 
-from fadeout.study import published
+from fadeout.study import claims_of, published
 
 FOLDER = Path(__file__).parent
 
 PUBLISHED = published(FOLDER)
+
+CLAIMS = claims_of(PUBLISHED)
 
 CASES: list[dict[str, Any]] = [case for case in PUBLISHED["case"] if case["block_s"] > 0]
 """The rows of the paper's table with a blockage, from the shortest on."""

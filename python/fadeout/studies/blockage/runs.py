@@ -23,6 +23,10 @@ class Effort(study.Effort):
     """Lengths of a run that are compared, seconds."""
     grid_seeds: int
     """Seeds for each point of the grid of assumptions."""
+    grid_reductions: Sequence[float]
+    """Windows of CUBIC after a loss in the grid, as shares of the window before."""
+    grid_lengths_s: Sequence[float]
+    """Lengths of a run in the grid, seconds."""
     refined: int
     """Number of points of the grid that are compared again with more seeds."""
     refined_seeds: int

@@ -15,20 +15,25 @@ def search(runs: Runs[Effort]) -> tuple[Candidate, Section]:
     on them.
     """
     effort = runs.effort
-    grid = list(candidates())
+    grid = list(candidates(effort.grid_reductions, effort.grid_lengths_s))
     unblocked = LINK.unblocked(runs, [point.values() for point in grid])
     rows = ranked(runs, list(zip(grid, unblocked, strict=True)), effort.grid_seeds)
     # With few seeds the best points may be the best by chance. They are compared again with more.
     best_kept = [(row.point, row.unblocked_mbps) for row in rows[: effort.refined]]
     rows = ranked(runs, best_kept, effort.refined_seeds) + rows[effort.refined :]
     table = Table(
-        columns=["stack", "RTT", "buffer", "packets", "unblocked Mbit/s", *LENGTHS, "RMS error"],
+        columns=[
+            *("stack", "RTT", "buffer", "packets", "window after a loss", "run"),
+            *("unblocked Mbit/s", *LENGTHS, "RMS error"),
+        ],
         rows=[
             [
                 row.point.stack,
                 row.point.round_trip,
                 row.point.buffer,
                 row.point.effect,
+                f"{row.point.reduction:.0%}",
+                f"{row.point.length_s:g} s",
                 f"{row.unblocked_mbps:.0f}",
                 *(f"{loss:.0f} %" for loss in row.losses),
                 f"{row.rms:.1f}",
@@ -49,19 +54,20 @@ def search(runs: Runs[Effort]) -> tuple[Candidate, Section]:
         name="grid",
         title=f"Which assumptions of the link come nearest to {published} %?",
         text=(
-            f"The grid has all {len(grid)} combinations of stack, base round trip, buffer and "
-            f"effect on packets. The number of seeds of each combination is {effort.grid_seeds}. "
-            f"The nearest {effort.refined} combinations are run again with {effort.refined_seeds} "
-            "seeds. The distance from the paper is the root mean square of four errors in "
-            "percentage points. Three of them are the errors of the losses. The fourth is the "
+            f"The grid has all {len(grid)} combinations of stack, base round trip, buffer, effect "
+            "on packets, CUBIC's window after a loss, and length of a run. The number of seeds of "
+            f"each combination is {effort.grid_seeds}. The nearest {effort.refined} combinations "
+            f"are run again with {effort.refined_seeds} seeds. The distance from the paper is the root mean "
+            "square of four errors in percentage points. Three of them are the errors of the losses. The fourth is the "
             "error of the rate without blockages, in percent of the paper's rate. The file "
             "`tables/grid.csv` has all combinations."
         ),
         table=table,
         conclusion=(
             f"The nearest combination differs by {best_rms:.1f} points: {best.stack}, round trip "
-            f"{best.round_trip}, buffer {best.buffer}, packets {best.effect}. The first table of "
-            "the report shows this combination over all seeds."
+            f"{best.round_trip}, buffer {best.buffer}, packets {best.effect}, window after a loss "
+            f"{best.reduction:.0%}, runs of {best.length_s:g} s. The first table of the report "
+            "shows this combination over all seeds."
         ),
         is_headline=True,
     )
