@@ -12,6 +12,7 @@ from fadeout.study import (
     Estimate,
     Outcome,
     Spread,
+    Table,
     Verdict,
     claims_of,
     claims_section,
@@ -97,7 +98,10 @@ def test_a_claim_has_the_worst_verdict_of_its_checks_and_shows_every_number():
     assert {row["setup"] for row in both.table.data} == {"one", "other"}
 
 
-@pytest.mark.parametrize("name", ["link-retransmission", "multipath", "vehicular"])
+PAPERS = ["blockage", "inter-rat-handover", "link-retransmission", "multipath", "vehicular"]
+
+
+@pytest.mark.parametrize("name", PAPERS)
 def test_every_claim_of_a_paper_has_a_check(name: str):
     claims = claims_of(published(studies()[name].folder)).values()
     assert len(claims) >= 4
@@ -113,3 +117,10 @@ def test_a_zero_has_no_sign_and_an_interval_is_never_zero():
     assert of(5.0, 0.0).text(".1f") == of(5.0, 1e-9).text(".1f") == "5.0"
     shown = [of(x, h).text(".1f") for x in (-0.01, 0.0, 3.0) for h in (0.0, 1e-6, 0.004, 0.04, 4)]
     assert not [text for text in shown if re.search(r"-0\.0+\b|± 0\.0+$", text)]
+
+
+def test_a_table_has_no_zero_with_a_minus_sign():
+    records = [{"rate": -0.04}, {"rate": -0.06}]
+    table = Table.of(records, {"rate": "{rate:+.1f} %", "range": "{rate:.1f} to {rate:.3f}"})
+    assert table.rows == [["0.0 %", "0.0 to -0.040"], ["-0.1 %", "-0.1 to -0.060"]]
+    assert [row["rate"] for row in table.data] == [-0.04, -0.06]

@@ -3,10 +3,11 @@
 import polars as pl
 import pytest
 
-from fadeout.studies.inter_rat_handover import tables
-from fadeout.studies.inter_rat_handover.runs import Effort, convergence, found
-from fadeout.studies.inter_rat_handover.setups import ROWS, Setting
-from fadeout.study import Runs, ThreadRunner
+import fadeout
+from fadeout.studies.inter_rat_handover import behaviours, claims, radio, tables
+from fadeout.studies.inter_rat_handover.runs import SCENARIO, Effort, convergence, found
+from fadeout.studies.inter_rat_handover.setups import CELLS, FIRST, ROWS, Setting
+from fadeout.study import Change, Runs, Spread, ThreadRunner, overrides
 
 WIDTH_S = 0.03
 
@@ -80,3 +81,70 @@ def test_what_the_paper_quotes_stands_beside_runs_of_its_own_figures(runs: Runs[
         row["forwarding_fast_s"] for row in both[3:]
     ]
     assert {row["bicasting_published_most_s"] for row in both[3:]} == {0.5, 2.2, 1.6}
+
+
+def test_published_numbers_have_the_tolerance_of_the_published_file():
+    times = claims.check(9.3, "time_s")
+    assert (times.low, times.high) == pytest.approx((6.2, 13.95), rel=0.01)
+    # The resolution is a segment, and a bin of 30 ms.
+    assert claims.check(1, "retransmissions").outcome(Spread.of([0, 2])) == "holds"
+    assert claims.check(0, "retransmissions").outcome(Spread.of([3])) == "does not hold"
+    assert claims.check(0.0, "time_s").high == 0.03
+
+
+def test_with_a_radio_forwarding_loses_nothing_and_bicasting_what_waits(runs: Runs[Effort]):
+    settings = {cell: FIRST.setting(*cell) for cell in CELLS if cell[0]}
+    results = radio.found(runs, settings.values())
+    for (_, scheme), setting in settings.items():
+        (one,) = results[setting]
+        # The interruption of 100 ms, and the transport over both radios.
+        assert 0.1 <= one["gap_s"] < 0.3
+        if scheme == "forwarding":
+            assert (one["lost"], one["retransmissions"]) == (0, 0)
+            assert one["forwarded"] > 30
+        else:
+            assert 30 <= one["lost"] <= 45
+            assert one["retransmissions"] >= one["lost"]
+
+
+def test_packets_have_the_papers_rates_over_the_radio(runs: Runs[Effort]):
+    setting = ROWS[1].setting(True, "forwarding")
+    (one,) = radio.found(runs, [setting])[setting]
+    # TCP's and IP's headers take 2.7 % of 5 Mbit/s.
+    assert one["old_mbps"] == pytest.approx(5 * 1460 / 1500, rel=0.06)
+    assert one["new_mbps"] == pytest.approx(5 * 1460 / 1500, rel=0.1)
+
+
+@pytest.mark.parametrize("change", radio.CHANGES, ids=lambda one: one.name)
+def test_every_change_of_the_radio_is_of_a_key(change: Change):
+    pairs = {**radio.values(FIRST.setting(True, "bicasting"), 1), **change.values}
+    fadeout.check(radio.SCENARIO, set=overrides(pairs))
+
+
+def test_every_behaviour_is_a_scenario():
+    for each in behaviours.behaviours():
+        if each.start_ms == 10.0:
+            fadeout.check(SCENARIO, set=overrides(each.setting().values(1)))
+
+
+def test_behaviours_are_all_combinations_and_have_their_pace(
+    runs: Runs[Effort], monkeypatch: pytest.MonkeyPatch
+):
+    assert len(set(behaviours.behaviours())) == behaviours.count()
+    late = "RFC 6582, slow but steady"
+    for name, keys in {
+        "SENDERS": ("RFC 6675 (SACK)", late),
+        "RECEIVERS": ("gaps after 200 ms (RFC 1122)",),
+        "TIMERS": ("smallest timeout 200 ms",),
+        "TRANSMITS": ("none",),
+    }.items():
+        every = getattr(behaviours, name)
+        monkeypatch.setattr(behaviours, name, {key: every[key] for key in keys})
+    section = behaviours.section(runs)
+    assert section.table is not None
+    found = {(row["sender"], row["bicast_ms_before"]): row for row in section.table.data}
+    assert len(found) == 4
+    # This sender repairs one segment for each delayed ACK in the first part of its recovery.
+    assert found[late, 50.0]["time_s"] > 3
+    assert found["RFC 6675 (SACK)", 50.0]["time_s"] < 1
+    assert "Nearest comes" in section.conclusion

@@ -57,10 +57,10 @@ def search(runs: Runs[Effort]) -> tuple[Candidate, Section]:
             f"The grid has all {len(grid)} combinations of stack, base round trip, buffer, effect "
             "on packets, CUBIC's window after a loss, and length of a run. The number of seeds of "
             f"each combination is {effort.grid_seeds}. The nearest {effort.refined} combinations "
-            f"are run again with {effort.refined_seeds} seeds. The distance from the paper is the root mean "
-            "square of four errors in percentage points. Three of them are the errors of the losses. The fourth is the "
-            "error of the rate without blockages, in percent of the paper's rate. The file "
-            "`tables/grid.csv` has all combinations."
+            f"are run again with {effort.refined_seeds} seeds. The distance from the paper is the "
+            "root mean square of four errors in percentage points. Three of them are the errors of "
+            "the losses. The fourth is the error of the rate without blockages, in percent of the "
+            "paper's rate. The file `tables/grid.csv` has all combinations."
         ),
         table=table,
         conclusion=(

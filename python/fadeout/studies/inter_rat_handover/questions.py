@@ -1,7 +1,7 @@
 """The paper's open questions: buffers, recovery by rate, forward handover, assumptions."""
 
 from fadeout.studies.inter_rat_handover import figures
-from fadeout.studies.inter_rat_handover.runs import Effort, changed, found, middle, spread
+from fadeout.studies.inter_rat_handover.runs import Effort, found, middle, shown
 from fadeout.studies.inter_rat_handover.setups import (
     BASE,
     CELLS,
@@ -11,7 +11,7 @@ from fadeout.studies.inter_rat_handover.setups import (
     Setting,
     column,
 )
-from fadeout.study import Moved, Runs, Section, Table, assumptions_section
+from fadeout.study import Moved, Runs, Section, Table, Values, assumptions_section
 
 MOST_AXES_S = 1.0
 """Largest recovery time of figure 1 at 1 Mbit/s, seconds."""
@@ -24,9 +24,16 @@ LOSS_EVERY_S = 9 * 60.0
 """
 OUTAGES_S = {"100 ms": 0.3, "1 s": 1.5}
 """Time that the phone is in no cell, by DRX cycle, seconds."""
+STATED_DRX = "100 ms"
+"""DRX cycle for which the paper has the time between losses of a cell."""
 DOWNLOADS = ((1.0, 10.0), (1.0, 100.0), (5.0, 10.0), (20.0, 50.0))
 """Rates in Mbit/s and round trips in ms of section 3's question."""
 POINTS = 2 * (1 + len(LIMITS)) + len(RATES_MBPS) * len(RTTS_MS) + 2 * 2 * len(DOWNLOADS)
+
+
+def source_limit_of(round_trips: float) -> Values:
+    """Returns overrides for the limit of the source's buffer."""
+    return {"handover.to-umts.source-limit": f"{round_trips:g}"}
 
 
 def source_limit(runs: Runs[Effort]) -> Section:
@@ -36,8 +43,7 @@ def source_limit(runs: Runs[Effort]) -> Section:
         base = Setting(1.0, 1.0, rtt, True, "bicasting")
         settings[rtt, None] = base
         for limit in LIMITS:
-            value = {"handover.to-umts.source-limit": f"{limit:g}"}
-            settings[rtt, limit] = changed(base, value)
+            settings[rtt, limit] = base.changed(source_limit_of(limit))
     results = found(runs, settings.values())
     records = []
     for (rtt, limit), setting in settings.items():
@@ -48,11 +54,11 @@ def source_limit(runs: Runs[Effort]) -> Section:
                 "limit_round_trips": limit,
                 "_limit": "none" if limit is None else f"{limit:g}",
                 "before_mbps": middle(each, "old_mbps"),
-                "_before": spread(each, "old_mbps"),
+                "_before": shown(each, "old_mbps"),
                 "lost": middle(each, "lost"),
-                "_lost": spread(each, "lost", ".0f"),
+                "_lost": shown(each, "lost", ".0f"),
                 "time_s": middle(each, "time_s"),
-                "_time": spread(each, "time_s"),
+                "_time": shown(each, "time_s"),
             }
         )
     return Section(
@@ -78,16 +84,22 @@ def source_limit(runs: Runs[Effort]) -> Section:
     )
 
 
-def axes(runs: Runs[Effort]) -> Section:
-    """Returns the section on figure 1: recovery times if all data in transit are lost."""
-    settings = {}
+def axes_settings() -> dict[tuple[float, float], Setting]:
+    """Returns the settings of figure 1's axes, by rate in Mbit/s and round trip in ms."""
+    settings: dict[tuple[float, float], Setting] = {}
     for rate in RATES_MBPS:
         for rtt in RTTS_MS:
             # In the paper's worst case the window is the bandwidth-delay product.
             segments = max(4, round(rate * 1e6 * rtt / 1e3 / 8 / 1500) + 2)
             values = {"flow.download.tcp.receive-window": str(segments * 1460)}
             setting = Setting(rate, rate, rtt, True, "none")
-            settings[rate, rtt] = changed(setting, values)
+            settings[rate, rtt] = setting.changed(values)
+    return settings
+
+
+def axes(runs: Runs[Effort]) -> Section:
+    """Returns the section on figure 1: recovery times if all data in transit are lost."""
+    settings = axes_settings()
     results = found(runs, settings.values())
     records = [
         {
@@ -97,7 +109,7 @@ def axes(runs: Runs[Effort]) -> Section:
                 name: middle(results[setting], name)
                 for name in ("lost", "retransmissions", "timeouts", "time_s")
             },
-            "_time": spread(results[setting], "time_s"),
+            "_time": shown(results[setting], "time_s"),
         }
         for (rate, rtt), setting in settings.items()
     ]
@@ -126,9 +138,12 @@ def axes(runs: Runs[Effort]) -> Section:
     )
 
 
-def forward_handover(runs: Runs[Effort]) -> Section:
-    """Returns the section on section 3: the share of time in recovery after a lost cell."""
-    settings = {}
+def forward_settings() -> dict[tuple[str, float, str, float, float], Setting]:
+    """Returns the settings of section 3.
+
+    Keys are DRX cycle, outage in s, scheme, rate in Mbit/s and round trip in ms.
+    """
+    settings: dict[tuple[str, float, str, float, float], Setting] = {}
     for drx, outage_s in OUTAGES_S.items():
         for scheme in ("forwarding", "none"):
             for rate, rtt in DOWNLOADS:
@@ -136,8 +151,14 @@ def forward_handover(runs: Runs[Effort]) -> Section:
                     "handover.to-umts.interruption": f"{outage_s:g} s",
                     "handover.to-umts.path-switch": f"{outage_s:g} s",
                 }
-                setting = changed(Setting(rate, rate, rtt, True, scheme), values)
+                setting = Setting(rate, rate, rtt, True, scheme).changed(values)
                 settings[drx, outage_s, scheme, rate, rtt] = setting
+    return settings
+
+
+def forward_handover(runs: Runs[Effort]) -> Section:
+    """Returns the section on section 3: the share of time in recovery after a lost cell."""
+    settings = forward_settings()
     results = found(runs, settings.values())
     records = []
     for (drx, outage_s, scheme, rate, rtt), setting in settings.items():
@@ -187,7 +208,7 @@ def forward_handover(runs: Runs[Effort]) -> Section:
 def assumptions(runs: Runs[Effort]) -> Section:
     """Returns the section on the effect of each open assumption."""
     settings = {
-        (change, cell): changed(FIRST.setting(*cell), change.values)
+        (change, cell): FIRST.setting(*cell).changed(change.values)
         for change in (BASE, *CHANGES)
         for cell in CELLS
     }

@@ -1,7 +1,8 @@
 """The runs of the study, and the numbers read from them."""
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
@@ -10,7 +11,7 @@ import polars as pl
 from fadeout import study
 from fadeout.results import Results
 from fadeout.studies.inter_rat_handover.setups import Setting
-from fadeout.study import Job, Numbers, Runs, overrides
+from fadeout.study import Job, Numbers, Runs, Spread, overrides
 
 SCENARIO = Path(__file__).parent / "scenario.toml"
 
@@ -40,11 +41,6 @@ def found(runs: Runs[Effort], settings: Iterable[Setting]) -> dict[Setting, list
     return runs.over_seeds(list(settings), job, read)
 
 
-def changed(setting: Setting, values: Mapping[str, str]) -> Setting:
-    """Returns the setting with other overrides."""
-    return replace(setting, extra=tuple({**dict(setting.extra), **values}.items()))
-
-
 def read(results: Results) -> dict[str, float]:
     """Returns the retransmissions, times and packets of a run."""
     row = results.link_handovers.row(0, named=True)
@@ -65,12 +61,25 @@ def read(results: Results) -> dict[str, float]:
     return {
         "retransmissions": float(len(again)),
         "timeouts": float(len(timeouts)),
+        **spacing(again["time_s"].to_list(), stop_s),
         **convergence(results.throughput, stop_s),
         **{name: float(row[name]) for name in counts},
         "lost": float(
             row["lost_waiting"] + row["lost_later"] + row["lost_forwarding"] + row["lost_at_target"]
         ),
         "gap_s": row["downlink_gap_s"],
+    }
+
+
+def spacing(times_s: Sequence[float], stop_s: float) -> dict[str, float]:
+    """Returns the time to the first retransmission and the mean time between two, in seconds.
+
+    The time to the first is NaN without a retransmission. The mean is NaN with fewer than two.
+    """
+    count = len(times_s)
+    return {
+        "silence_s": times_s[0] - stop_s if count else math.nan,
+        "spacing_s": (times_s[-1] - times_s[0]) / (count - 1) if count > 1 else math.nan,
     }
 
 
@@ -124,11 +133,8 @@ def middle(items: Sequence[Numbers], name: str) -> float:
     return median(item[name] for item in items)
 
 
-def spread(items: Sequence[Numbers], name: str, form: str = ".2f") -> str:
+def shown(items: Sequence[Numbers], name: str, form: str = ".2f") -> str:
     """Returns the median over the seeds as text, with the least and largest value if
     they differ.
     """
-    values = [item[name] for item in items]
-    low, high = f"{min(values):{form}}", f"{max(values):{form}}"
-    text = f"{median(values):{form}}"
-    return text if low == high else f"{text} ({low} to {high})"
+    return Spread.of([item[name] for item in items]).text(form)

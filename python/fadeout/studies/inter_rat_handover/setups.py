@@ -1,6 +1,6 @@
 """The paper's settings and numbers, and its open assumptions."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from fadeout.study import Change, Values, published, spread
@@ -12,6 +12,9 @@ STOP_S: float = PUBLISHED["setup"]["stated"]["dl_stop_s"]
 SEGMENT_BYTES = 1500
 
 FAST_MBPS = 155.0
+
+STATED_STARTS_MS = (10.0, 50.0)
+"""Starts of bicasting that the paper states, ms before the command."""
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,10 @@ class Setting:
     def name(self) -> str:
         """Name of the setting in tables."""
         return f"{self.before:g} to {self.after:g} Mbit/s, {self.rtt_ms:g} ms"
+
+    def changed(self, values: Values) -> "Setting":
+        """Returns the setting with other overrides."""
+        return replace(self, extra=tuple({**dict(self.extra), **values}.items()))
 
     def values(self, seed: int) -> Values:
         """Returns the overrides of the setting.

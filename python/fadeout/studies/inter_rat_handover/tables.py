@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fadeout.studies.inter_rat_handover import figures
-from fadeout.studies.inter_rat_handover.runs import Effort, changed, found, job, middle, spread
+from fadeout.studies.inter_rat_handover.runs import Effort, found, job, middle, shown
 from fadeout.studies.inter_rat_handover.setups import (
     CELLS,
     FIRST,
@@ -11,6 +11,7 @@ from fadeout.studies.inter_rat_handover.setups import (
     PUBLISHED,
     ROWS,
     STACKS,
+    STATED_STARTS_MS,
     Row,
     Setting,
     column,
@@ -18,7 +19,6 @@ from fadeout.studies.inter_rat_handover.setups import (
 from fadeout.study import Runs, Section, Table
 
 BICAST_STARTS_MS = (10.0, 50.0, 100.0, 600.0)
-STATED_STARTS_MS = (10.0, 50.0)
 
 
 def handovers(runs: Runs[Effort]) -> Iterator[Section]:
@@ -45,7 +45,7 @@ def handovers(runs: Runs[Effort]) -> Iterator[Section]:
                     f"{name}_lost": middle(each, "lost"),
                     f"{name}_timeouts": middle(each, "timeouts"),
                     f"_{name}": f"{published[0]:g} / {published[1]:g}; "
-                    f"{spread(each, 'retransmissions', '.0f')} / {spread(each, 'time_s')}",
+                    f"{shown(each, 'retransmissions', '.0f')} / {shown(each, 'time_s')}",
                 }
             records.append(record)
         yield Section(
@@ -101,13 +101,13 @@ def quoted(runs: Runs[Effort]) -> Section:
                 ]
                 # If S1 has the old rate, the new rate is that of S1, so only the fast S1 is shown.
                 is_fast_only = number == "new_time_s"
-                shown = ", ".join(f"{each:.2f}" for each in ours[is_fast_only:])
+                times = ", ".join(f"{each:.2f}" for each in ours[is_fast_only:])
                 record |= {
                     f"{scheme}_published_least_s": low,
                     f"{scheme}_published_most_s": high,
                     f"{scheme}_same_s": None if is_fast_only else ours[0],
                     f"{scheme}_fast_s": ours[1],
-                    f"_{scheme}": f"{low:g} to {high:g}; {shown}",
+                    f"_{scheme}": f"{low:g} to {high:g}; {times}",
                 }
             records.append(record)
     return Section(
@@ -163,7 +163,7 @@ def bicast_times(runs: Runs[Effort]) -> Section:
                     "published_s": stated,
                     "_published": "-" if stated is None else f"{stated:g}",
                     "time_s": middle(each, "time_s"),
-                    "_time": spread(each, "time_s"),
+                    "_time": shown(each, "time_s"),
                     "retransmissions": middle(each, "retransmissions"),
                     "lost": middle(each, "lost"),
                     "doubled": middle(each, "doubled"),
@@ -201,7 +201,7 @@ def _published(before: float, after: float, rtt_ms: float) -> float:
 def stacks(runs: Runs[Effort]) -> Section:
     """Returns the section on TCP stacks that the paper may have used."""
     settings = {
-        (name, start): changed(Setting(1.0, 1.0, 10.0, True, "bicasting", start), values)
+        (name, start): Setting(1.0, 1.0, 10.0, True, "bicasting", start).changed(values)
         for name, values in STACKS.items()
         for start in STATED_STARTS_MS
     }
@@ -215,7 +215,7 @@ def stacks(runs: Runs[Effort]) -> Section:
                 for number in ("retransmissions", "timeouts", "time_s")
             },
             **{
-                f"_{start:g}": spread(results[settings[name, start]], "time_s")
+                f"_{start:g}": shown(results[settings[name, start]], "time_s")
                 for start in STATED_STARTS_MS
             },
         }

@@ -6,12 +6,11 @@ from pathlib import Path
 from fadeout.results import Results
 from fadeout.studies.inter_rat_handover.runs import (
     Effort,
-    changed,
     convergence,
     job,
     middle,
     read,
-    spread,
+    shown,
 )
 from fadeout.studies.inter_rat_handover.setups import STOP_S, TCP, Setting
 from fadeout.study import Job, Numbers, Runs, Section, Table, Values, overrides
@@ -49,7 +48,7 @@ def setting(rate: float, scheme: str, control: str) -> Setting:
         "flow.download.congestion-control": control,
         TCP: '{ maximum-receive-window = "64 MiB" }',
     }
-    return changed(Setting(rate, rate, RTT_MS, True, scheme), values)
+    return Setting(rate, rate, RTT_MS, True, scheme).changed(values)
 
 
 def section(runs: Runs[Effort]) -> Section:
@@ -105,7 +104,7 @@ def record(rate: float, control: str, scheme: str, each: Sequence[Numbers]) -> d
         "control": control,
         "scheme": scheme,
         **{name: middle(each, name) for name in names},
-        "_time": spread(each, "time_s"),
+        "_time": shown(each, "time_s"),
     }
 
 
