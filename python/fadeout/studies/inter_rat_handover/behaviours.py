@@ -127,6 +127,12 @@ def section(runs: Runs[Effort]) -> Section:
     paced = [one for one in near if PACE_S / NEAR <= (one["spacing_s"] or 0) <= PACE_S * NEAR]
     text = "No combination" if not near else f"{len(near)} of {len(records)} combinations"
     best = ranked[0]
+    early = max(one["time_s"] for one in records if one["bicast_ms_before"] == STATED_STARTS_MS[0])
+    # Timer and new data mostly have no effect. The table has the nearest of each group.
+    groups = {
+        (one["sender"], one["receiver"], one["bicast_ms_before"]): one for one in reversed(ranked)
+    }
+    distinct = sorted(groups.values(), key=distance)
     return Section(
         name="behaviours",
         title="Does a documented behaviour give 200 ms for each segment?",
@@ -134,23 +140,24 @@ def section(runs: Runs[Effort]) -> Section:
             f"All {len(records)} combinations of documented senders, receivers, retransmission "
             "timers and rules for new data, in the paper's first row with bicasting. *Each*: mean "
             "time between two retransmissions. *Silence*: time from the command to the first. "
-            f"The table has the {SHOWN} combinations whose recovery is nearest to the paper's "
-            "9.3 s (bicasting from 10 ms before) or 8.91 s (from 50 ms before). "
-            "`tables/behaviours.csv` has all."
+            f"The table has the {SHOWN} groups of sender, receiver and start whose recovery is "
+            "nearest to the paper's 9.3 s (bicasting from 10 ms before) or 8.91 s (from 50 ms "
+            "before). `tables/behaviours.csv` has all."
         ),
         table=Table(
             columns=[
                 *("sender", "receiver acknowledges", "timer", "new data", "bicasting"),
                 *("sent again", "silence s", "each s", "paper s", "ours s"),
             ],
-            rows=[row(record) for record in ranked[:SHOWN]],
+            rows=[row(record) for record in distinct[:SHOWN]],
             data=records,
         ),
         conclusion=(
             f"{text} recover within a factor of {NEAR:g} of the paper's time, and "
             f"{len(paced)} of these send a segment in each {PACE_S:g} s within the same factor. "
             f"Nearest comes {best['sender']} with {best['receiver']}: "
-            f"{best['time_s']:.2f} s for {best['published_s']:g} s."
+            f"{best['time_s']:.2f} s for {best['published_s']:g} s. With bicasting from "
+            f"{STATED_STARTS_MS[0]:g} ms before, the longest recovery is {early:.2f} s."
         ),
         is_headline=True,
     )

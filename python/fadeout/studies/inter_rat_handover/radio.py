@@ -39,8 +39,17 @@ HSPA = "rab.umts.technology"
 NEVER_S = 20.0
 """Time to the old rate above which it is not reached in the rest of a run, seconds."""
 
-NET = 0.9 * 0.95
-"""Share of the radio's rate that packets have: 10 % errors, and 5 % headers of RLC and MAC."""
+HEADERS = 0.05
+"""Share of headers of RLC and MAC in a block."""
+NET = (1 - 0.1) * (1 - HEADERS)
+"""Share of the radio's rate that packets have, with 10 % errors of first transmissions."""
+
+
+def errors(share: float) -> Values:
+    """Returns overrides for errors in LTE. Packets keep the rate of the paper's first row."""
+    rate = f"{FIRST.before * 1e6 / ((1 - share) * (1 - HEADERS)):.0f}"
+    return {f"{LTE}.bler": str(share), f"{LTE}.downlink-rate": rate}
+
 
 BASE = Change.nothing()
 
@@ -48,8 +57,8 @@ CHANGES = (
     Change.of(
         "interruption", "190 ms (TS 36.133)", "mobility-management.utra-interruption", "190 ms"
     ),
-    Change.of("errors of transmissions", "none", f"{LTE}.bler", "0.0"),
-    Change.of("errors of transmissions", "30 %", f"{LTE}.bler", "0.3"),
+    Change("errors of transmissions", "none", errors(0.0)),
+    Change("errors of transmissions", "30 %", errors(0.3)),
     Change.of("RLC in LTE", "unacknowledged", "ue.phone.rlc.mode", "um"),
     Change("delay of S1 and Iu", "5 ms", {"link.s1.delay": "5 ms", "link.iu.delay": "5 ms"}),
     Change.of("buffer at the base station", "30 kB", "ue.phone.rlc.buffer", "30 kB"),
@@ -190,7 +199,8 @@ def assumptions(runs: Runs[Effort]) -> Section:
         moved,
         [HEADS[cell] for cell in CELLS],
         "1 to 1 Mbit/s, 10 ms, one assumption of the radio changed at a time. Retransmissions and "
-        "seconds: medians, with the least and the most.",
+        "seconds: medians, with the least and the most. Where RLC repairs errors late in 3G, the "
+        "rate over 300 ms often falls below 90 % of the old rate, and no 2 s are without.",
         named=lambda change: [f"{change.assumption} {change.value}".strip()],
         name="radio-assumptions",
         title="What each assumption of the radio moves",

@@ -29,11 +29,11 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
     runs.facts["packets_a_cell_of_table_2"] = (
         f"{effort.packets} without errors, {effort.packets_with_errors} with"
     )
+    single = delays(runs)
     radio = rates(runs)
     found = ramps(runs, radio)
     yield table1(found, downloads(runs, radio), effort.seeds)
     yield claims_of_table1(found)
-    single = delays(runs)
     yield table2(single)
     yield checks(found, single)
     yield misses(found)
