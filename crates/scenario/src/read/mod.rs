@@ -101,9 +101,10 @@ impl<'c> Reader<'c> {
         place: Place,
         variant: &'static str,
     ) -> Fields {
+        let mut meant = Vec::new();
         for entry in &table.0 {
             if !keys.iter().any(|key| key.name == entry.key) {
-                self.unknown("key", entry, keys.iter().map(|key| key.name));
+                meant.extend(self.unknown("key", entry, keys.iter().map(|key| key.name)));
             }
         }
         let mut fields = Fields {
@@ -118,6 +119,12 @@ impl<'c> Reader<'c> {
                 Some(entry) => {
                     fields.given.push(key.name);
                     self.value(entry, &key.shape, &fields)
+                }
+                // The mistake of the unknown key already suggests this key.
+                None if key.presence == Presence::Required
+                    && meant.iter().any(|name| name == key.name) =>
+                {
+                    None
                 }
                 None => self.absent(key, place, &fields),
             };
@@ -146,23 +153,33 @@ impl<'c> Reader<'c> {
         fields
     }
 
-    fn unknown<'a>(&mut self, what: &str, entry: &Entry, names: impl Iterator<Item = &'a str>) {
+    /// Reports an entry with an unknown key or name. Returns the name that the report suggests.
+    /// `None` if it suggests none.
+    fn unknown<'a>(
+        &mut self,
+        what: &str,
+        entry: &Entry,
+        names: impl Iterator<Item = &'a str>,
+    ) -> Option<String> {
         let mistake = Mistake::new(
             entry.key_place,
             format!("unknown {what} `{}`", shortened(&entry.key)),
         );
         if self.mistakes.is_full() {
-            return self.mistakes.push(mistake);
+            self.mistakes.push(mistake);
+            return None;
         }
         let names: Vec<&str> = names.collect();
         if let Some(new) = renamed(&entry.key, &names) {
             let message = format!("`{}` is called `{new}` now", entry.key);
             let mistake = Mistake::new(entry.key_place, message);
-            return self.mistakes.push(mistake.expected(format!("`{new}`")));
+            self.mistakes.push(mistake.expected(format!("`{new}`")));
+            return Some(new.to_owned());
         }
         let suggestion = nearest_key(&entry.key, &names);
-        self.mistakes
-            .push(mistake.suggest(suggestion).expected(alternatives(names)));
+        let mistake = mistake.suggest(suggestion.clone());
+        self.mistakes.push(mistake.expected(alternatives(names)));
+        suggestion
     }
 
     fn value(&mut self, entry: &Entry, shape: &'static Shape, before: &Fields) -> Option<Item> {

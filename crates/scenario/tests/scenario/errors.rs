@@ -77,6 +77,16 @@ fn values_of_one_table_that_break_their_order_are_told_together() {
 }
 
 #[test]
+fn a_wrong_name_of_a_required_key_is_one_mistake() {
+    for wrong in ["frequency", "carier"] {
+        let cell = format!("[cell.base]\n{wrong} = \"2 GHz\"\nbandwidth = \"20 MHz\"\n");
+        let (found, error) = only(&format!("{LINK}{cell}"));
+        assert_eq!(found, format!("8:1: unknown key `{wrong}`"));
+        assert_eq!(error.suggestion.as_deref(), Some("`carrier`"));
+    }
+}
+
+#[test]
 fn several_mistakes_come_at_once_sorted_by_place() {
     let text = r#"
 durration = "10 s"
@@ -94,7 +104,6 @@ congestion-control = "cubik"
     assert_eq!(
         found,
         [
-            "my.toml:1:1: missing key `duration`",
             "my.toml:2:1: unknown key `durration`",
             "my.toml:6:8: expected a rate such as \"20 Mbit/s\", \"unlimited\" or a table with \
              `steps`, `off`, `trace`, `series` or `radio`, found \"20 ms\", which is a time",
