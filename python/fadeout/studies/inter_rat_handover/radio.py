@@ -199,8 +199,9 @@ def assumptions(runs: Runs[Effort]) -> Section:
         moved,
         [HEADS[cell] for cell in CELLS],
         "1 to 1 Mbit/s, 10 ms, one assumption of the radio changed at a time. Retransmissions and "
-        "seconds: medians, with the least and the most. Where RLC repairs errors late in 3G, the "
-        "rate over 300 ms often falls below 90 % of the old rate, and no 2 s are without.",
+        "seconds: medians, with the least and the most. If RLC repairs errors late in 3G, the "
+        "rate over 300 ms often falls below 90 % of the old rate. The old rate then counts as "
+        "reached only seconds later.",
         named=lambda change: [f"{change.assumption} {change.value}".strip()],
         name="radio-assumptions",
         title="What each assumption of the radio moves",
