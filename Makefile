@@ -130,6 +130,8 @@ check-types: $(VENV)/.tools
 
 .PHONY: check-docs
 check-docs: $(VENV)/.tools
+	@# A killed build leaves pages without the index of the search, of which Sphinx warns.
+	@test -e docs/_build/check/searchindex.js || rm -rf docs/_build/check
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -t check -b html docs docs/_build/check
 
 .PHONY: check-python
