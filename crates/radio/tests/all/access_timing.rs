@@ -178,7 +178,7 @@ fn the_parts_of_a_delay_add_up_and_name_its_causes() {
 #[test]
 fn a_repetition_of_rlc_counts_as_delay_of_rlc_and_not_of_the_queue() {
     let tti = Span::from_millis(1);
-    let mut config = lte(tti, 5, 0.3);
+    let mut config = lte(tti, 5, 0.2);
     // Without HARQ, RLC repeats each lost block.
     config.cells[0].harq.most_transmissions = 1;
     config.bearers[0].rlc = RlcConfig::LTE_AM;
@@ -187,11 +187,13 @@ fn a_repetition_of_rlc_counts_as_delay_of_rlc_and_not_of_the_queue() {
         rig.send_packet(0, Direction::Downlink, 100, number);
         rig.run_for(tti * 400);
     }
+    // The last packet may need several repetitions.
+    rig.run_for(tti * 4000);
     assert_eq!(rig.rows.delays.len(), 100);
     let repeated = |row: &&fadeout_core::RadioDelayRow| row.rlc_s > Span::ZERO;
     let repeated_count = rig.rows.delays.iter().filter(repeated).count();
-    // The binomial distribution with p = 0.3 has a standard deviation of 4.6.
-    assert!((16..=44).contains(&repeated_count), "{repeated_count}");
+    // The binomial distribution with p = 0.2 has a standard deviation of 4.
+    assert!((8..=32).contains(&repeated_count), "{repeated_count}");
     for row in &rig.rows.delays {
         // The bearer is idle at each arrival: at most 1 ms of processing and 1 ms to the subframe.
         assert!(row.queue_s <= tti * 2, "{row:?}");

@@ -79,7 +79,8 @@ fn values_of_one_table_that_break_their_order_are_told_together() {
 #[test]
 fn a_wrong_name_of_a_required_key_is_one_mistake() {
     for wrong in ["frequency", "carier"] {
-        let cell = format!("[cell.base]\n{wrong} = \"2 GHz\"\nbandwidth = \"20 MHz\"\n");
+        let rest = "bandwidth = \"20 MHz\"\nchannel.path-loss = \"uma\"\n";
+        let cell = format!("[cell.base]\n{wrong} = \"2 GHz\"\n{rest}");
         let (found, error) = only(&format!("{LINK}{cell}"));
         assert_eq!(found, format!("8:1: unknown key `{wrong}`"));
         assert_eq!(error.suggestion.as_deref(), Some("`carrier`"));
