@@ -164,7 +164,7 @@ fn table<'a>(schema: &'a Value, given: &Map<String, Value>) -> Option<&'a Value>
 fn is_named(schema: &Value) -> bool {
     alternatives(schema).iter().any(|one| {
         let text = one.get("description").and_then(Value::as_str).unwrap_or("");
-        one.get("enum").is_some() && text.starts_with("Name of ")
+        one.get("enum").is_some() && text.starts_with("Name alone")
     })
 }
 
