@@ -1,9 +1,13 @@
-"""Reading of user files. Their size is limited, because devices and pipes may have no end."""
+"""Reads files of users, and writes files that appear complete or not at all.
 
+The size of a read file is limited, because devices and pipes may have no end.
+"""
+
+import contextlib
 import errno
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +20,21 @@ DEEPEST = 64
 """Largest depth of nested lists and tables. Campaigns and runs are far less nested."""
 
 TOO_DEEP = f"its lists and tables lie in each other more than {DEEPEST} deep"
+
+
+@contextlib.contextmanager
+def new_file(path: Path) -> Iterator[Path]:
+    """Yields the path of a hidden file, which is renamed to `path` at the end.
+
+    After an error the hidden file is removed, and a file that was at `path` stays as it was.
+    """
+    partial = path.with_name(f".{path.name}.partial")
+    try:
+        yield partial
+        partial.replace(path)
+    finally:
+        with contextlib.suppress(OSError):
+            partial.unlink(missing_ok=True)
 
 
 def read_text(path: Path, what: str, *, largest: int = LARGEST) -> str:

@@ -12,6 +12,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fadeout import _names
+from fadeout._files import new_file
 from fadeout.campaign.intervals import FEWEST
 from fadeout.campaign.mistakes import mistake
 from fadeout.plot.panels import MOST_LINES, line_style
@@ -118,9 +119,7 @@ class CampaignPlots:
         name = self._metric(name)
         means = self._select(self._campaign.means(name, confidence=confidence), where)
         layout = self._layout(means, x, panels)
-        groups = _groups(means, layout.panels)
-        if ax is not None and len(groups) != 1:
-            raise mistake(f"`ax` is for one panel; {layout.panels} has {len(groups)} values")
+        groups = _panels(means, layout.panels, ax)
 
         def draw(on: Axes, part: pl.DataFrame) -> None:
             self._draw_means(on, part, name, layout)
@@ -153,9 +152,7 @@ class CampaignPlots:
         frame = frame.filter(pl.col(name).is_not_null())
         keys = [key for key in self._varied(frame) if key != self._key(panels)]
         layout = Layout(None, tuple(keys), self._key(panels))
-        groups = _groups(frame, layout.panels)
-        if ax is not None and len(groups) != 1:
-            raise mistake(f"`ax` is for one panel; {layout.panels} has {len(groups)} values")
+        groups = _panels(frame, layout.panels, ax)
 
         def draw(on: Axes, part: pl.DataFrame) -> None:
             for number, (label, own) in enumerate(_lines(part, layout.lines)):
@@ -225,7 +222,8 @@ class CampaignPlots:
                 given = {k: v for k, v in more.items() if kind == "metric" or k in OF_CDF}
                 figure = getattr(self, kind)(name, **given)
                 path = folder / f"{kind}-{re.sub(r'[^-.a-zA-Z0-9_]+', '-', name)}.{format}"
-                figure.savefig(path, format=format)
+                with new_file(path) as unfinished:
+                    figure.savefig(unfinished, format=format)
                 paths.append(path)
         return paths
 
@@ -409,13 +407,18 @@ class CampaignPlots:
         return self.metric()._repr_png_()  # type: ignore[attr-defined]
 
 
-def _groups(frame: pl.DataFrame, key: str | None) -> list[tuple[str, pl.DataFrame]]:
-    """Returns the rows of each panel, with its label."""
-    if key is None:
-        return [] if frame.is_empty() else [("", frame)]
-    short = key.rpartition(".")[2]
-    parts = frame.group_by(key, maintain_order=True)
-    return [(f"{short} = {value}", part) for (value,), part in parts]
+def _panels(
+    frame: pl.DataFrame, key: str | None, ax: Axes | None
+) -> list[tuple[str, pl.DataFrame]]:
+    """Returns the rows of each panel, with its label. Existing axes can have one panel."""
+    panels = [] if frame.is_empty() else [("", frame)]
+    if key is not None:
+        short = key.rpartition(".")[2]
+        parts = frame.group_by(key, maintain_order=True)
+        panels = [(f"{short} = {value}", part) for (value,), part in parts]
+    if ax is not None and len(panels) != 1:
+        raise mistake(f"`ax` is for one panel; {key} has {len(panels)} values")
+    return panels
 
 
 def _lines(frame: pl.DataFrame, keys: Sequence[str]) -> list[tuple[str | None, pl.DataFrame]]:

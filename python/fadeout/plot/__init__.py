@@ -16,6 +16,7 @@ from matplotlib.figure import Figure
 
 from fadeout import _names, _native
 from fadeout._figures import FIGURES
+from fadeout._files import new_file
 from fadeout._native import ResultError
 from fadeout._overview import stamp
 from fadeout._quantities import seconds
@@ -442,14 +443,9 @@ class Plots:
         ]
         for name, draw in pages:
             path = folder / f"{name}.{format}"
-            # Written under another name and renamed, so that an interruption leaves no half figure.
-            unfinished = folder / f".{name}.partial"
-            try:
-                figure = draw()
-                figure.savefig(unfinished, format=format, metadata=self._metadata(format))
-                unfinished.replace(path)
-            finally:
-                unfinished.unlink(missing_ok=True)
+            # An interruption leaves no half figure.
+            with new_file(path) as unfinished:
+                draw().savefig(unfinished, format=format, metadata=self._metadata(format))
             paths.append(path)
         return paths
 

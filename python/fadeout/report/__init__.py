@@ -4,11 +4,11 @@ A report compares the scenario with its defaults. It also has the commands that 
 warnings and tables. Series and a map over time play together.
 """
 
-import contextlib
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 
+from fadeout._files import new_file
 from fadeout._native import ResultError
 
 __all__ = ["write"]
@@ -66,13 +66,10 @@ def write(
         files = None if base is None else Path(base)
         text = run_page(Results.open(folder), size, remarks, files)
     path = folder / "report.html" if out is None else Path(out)
-    partial = path.with_name(f".{path.name}.partial")
     try:
         # A full disk leaves the report that was there, and no part of the new one.
-        partial.write_text(text, encoding="utf-8")
-        partial.replace(path)
+        with new_file(path) as partial:
+            partial.write_text(text, encoding="utf-8")
     except OSError as error:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
         raise ResultError(f"cannot write {path}: {error.strerror or error}") from error
     return path

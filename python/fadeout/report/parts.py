@@ -11,11 +11,12 @@ from fadeout import _toml
 from fadeout._columns import table_docs
 from fadeout._native import FadeoutError
 from fadeout._overview import sections
+from fadeout._probes import PROBES
 from fadeout._version import __version__
 from fadeout.report import html
 from fadeout.report.lanes import MOST_EVENTS
 from fadeout.report.scenario import Setting, reason, settings, source
-from fadeout.report.series import PROBES, Panel
+from fadeout.report.series import Panel
 from fadeout.results import Results
 
 MOST_ROWS = 100

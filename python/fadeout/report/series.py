@@ -20,20 +20,6 @@ MOST_LINES = 8
 CELL_COLORS = (0, 1, 3, 4, 6, 7)
 """Colours of cells, the same as on the map."""
 
-PROBES: Mapping[str, str] = {
-    "congestion": "probe.congestion='10 ms'",
-    "throughput": "probe.throughput='100 ms'",
-    "queues": "probe.queue='10 ms'",
-    "bearers": "probe.bearers='10 ms'",
-    "datagrams": "probe.datagrams=every-packet",
-    "blockages": "probe.blockages=true",
-    "transport_blocks": "probe.transport-blocks=true",
-    "radio_delay": "probe.radio-delay=true",
-    "measurements": "probe.measurements=true",
-    "handovers": "probe.handovers=true",
-}
-"""The setting that records each table, for `--set`."""
-
 Names = tuple[list[str], str]
 """Names of lines, and a note of how many there are."""
 

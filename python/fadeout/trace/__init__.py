@@ -4,39 +4,40 @@ The trace has tracks of UEs, cells, bearers, flows and links. Arrows lead from a
 block to its HARQ retransmissions, its RLC repetition, the packets, and the TCP retransmission.
 """
 
-import contextlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from fadeout._files import new_file
 from fadeout._native import ResultError
+from fadeout._probes import PROBES
 
 if TYPE_CHECKING:
     from fadeout.results import Results
 
 __all__ = ["Trace", "write"]
 
-SETTINGS: Mapping[str, str] = {
-    "transport_blocks": "probe.transport-blocks=true",
-    "radio_delay": "probe.radio-delay=true",
-    "bearers": "probe.bearers='10 ms'",
-    "measurements": "probe.measurements=true",
-    "rrc": "probe.rrc=true",
-    "handovers": "probe.handovers=true",
-    "congestion": "probe.congestion='10 ms'",
-    "throughput": "probe.throughput='100 ms'",
-    "retransmissions": "probe.retransmissions=true",
-    "timeouts": "probe.timeouts=true",
-    "flow_events": "probe.flow-events=true",
-    "queues": "probe.queue='10 ms'",
-    "drops": "probe.drops=true",
-    "blockages": "probe.blockages=true",
-}
-"""The setting that records each table, for `--set`."""
+RECORDED = (
+    "transport_blocks",
+    "radio_delay",
+    "bearers",
+    "measurements",
+    "rrc",
+    "handovers",
+    "congestion",
+    "throughput",
+    "retransmissions",
+    "timeouts",
+    "flow_events",
+    "queues",
+    "drops",
+    "blockages",
+)
+"""Tables of a trace that have a setting of their own."""
 
-TABLES = (*SETTINGS, "radio_drops", "secondary_changes", "link_handovers")
+TABLES = (*RECORDED, "radio_drops", "secondary_changes", "link_handovers")
 """Tables of a trace. The setting of another table records the last three, too."""
 
 RADIO = ("transport_blocks", "radio_delay", "bearers")
@@ -107,20 +108,18 @@ def write(
         raise ResultError(f"{folder}: expected the folder of one run, found a campaign")
     results = Results.open(folder)
     path = folder / "trace.pftrace" if out is None else Path(out)
-    partial = path.with_name(f".{path.name}.partial")
     try:
-        return _write(results, path, partial, progress or (lambda _done, _total: None))
+        with new_file(path) as partial:
+            return _write(results, (path, partial), progress or (lambda _done, _total: None))
     except OSError as error:
         raise ResultError(f"cannot write {path}: {error.strerror or error}") from error
-    finally:
-        with contextlib.suppress(OSError):
-            partial.unlink(missing_ok=True)
 
 
 def _write(
-    results: "Results", path: Path, partial: Path, progress: Callable[[int, int], None]
+    results: "Results", paths: tuple[Path, Path], progress: Callable[[int, int], None]
 ) -> Trace:
-    """Writes the trace to `partial`, and then moves it to `path`."""
+    """Writes the trace of the first path to a file at the second."""
+    path, partial = paths
     from fadeout.trace import links as link
     from fadeout.trace import tables
     from fadeout.trace.flow_events import FlowEvents
@@ -146,7 +145,6 @@ def _write(
         flows.finish()
         writer.flush()
         progress(total, total)
-    partial.replace(path)
     return Trace(
         path=path,
         rows=heights,
@@ -170,8 +168,8 @@ def _missing(results: "Results") -> dict[str, str]:
     if not scenario.get("mobility-management"):
         impossible.update(MOBILITY)
     return {
-        name: setting
-        for name, setting in SETTINGS.items()
+        name: PROBES[name]
+        for name in RECORDED
         if name not in impossible and not results.has_table(name)
     }
 
