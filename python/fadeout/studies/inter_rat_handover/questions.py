@@ -1,17 +1,17 @@
 """The paper's open questions: buffers, recovery by rate, forward handover, assumptions."""
 
+from functools import partial
+
 from fadeout.studies.inter_rat_handover import figures
-from fadeout.studies.inter_rat_handover.runs import Effort, found, middle, shown
+from fadeout.studies.inter_rat_handover.runs import Effort, found, middle, moved, shown
 from fadeout.studies.inter_rat_handover.setups import (
     BASE,
     CELLS,
     CHANGES,
-    FIRST,
     HEADS,
     Setting,
-    column,
 )
-from fadeout.study import Moved, Runs, Section, Table, Values, assumptions_section
+from fadeout.study import Runs, Section, Table, Values, assumptions_section
 
 MOST_AXES_S = 1.0
 """Largest recovery time of figure 1 at 1 Mbit/s, seconds."""
@@ -207,28 +207,16 @@ def forward_handover(runs: Runs[Effort]) -> Section:
 
 def assumptions(runs: Runs[Effort]) -> Section:
     """Returns the section on the effect of each open assumption."""
-    settings = {
-        (change, cell): FIRST.setting(*cell).changed(change.values)
-        for change in (BASE, *CHANGES)
-        for cell in CELLS
-    }
-    results = found(runs, settings.values())
-    moved = []
-    for change in (BASE, *CHANGES):
-        cells: list[str] = []
-        numbers: dict[str, object] = {}
-        for is_fast, scheme in CELLS:
-            each = results[settings[change, (is_fast, scheme)]]
-            head = column((is_fast, scheme))
-            for name in ("retransmissions", "time_s", "bin_s"):
-                numbers[f"{head}_{name}"] = middle(each, name)
-            cells.append(
+    return assumptions_section(
+        moved(
+            (BASE, *CHANGES),
+            partial(found, runs),
+            ("retransmissions", "time_s", "bin_s"),
+            lambda each: (
                 f"{middle(each, 'retransmissions'):.0f} / {middle(each, 'time_s'):.2f} / "
                 f"{middle(each, 'bin_s'):.2f}"
-            )
-        moved.append(Moved(change, cells, [numbers]))
-    return assumptions_section(
-        moved,
+            ),
+        ),
         [HEADS[cell] for cell in CELLS],
         "The rate is 1 Mbit/s before and after the handover, and the round trip is 10 ms. Each "
         "row changes one assumption. Each cell has three medians: the retransmissions, the "

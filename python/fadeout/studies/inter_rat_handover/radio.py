@@ -1,12 +1,11 @@
 """The paper's handover with a radio: LTE with its layers, and 3G that the phone measures."""
 
 from collections.abc import Iterable, Sequence
+from functools import partial
 from pathlib import Path
 
-import polars as pl
-
 from fadeout.results import Results
-from fadeout.studies.inter_rat_handover.runs import Effort, convergence, middle, shown, spacing
+from fadeout.studies.inter_rat_handover.runs import Effort, middle, moved, recovery, shown
 from fadeout.studies.inter_rat_handover.setups import (
     CELLS,
     FAST_MBPS,
@@ -20,7 +19,6 @@ from fadeout.studies.inter_rat_handover.setups import (
 from fadeout.study import (
     Change,
     Job,
-    Moved,
     Numbers,
     Runs,
     Section,
@@ -106,14 +104,8 @@ def found(runs: Runs[Effort], settings: Iterable[Setting]) -> dict[Setting, list
 def read(results: Results) -> dict[str, float]:
     """Returns the retransmissions, times and packets of a run, as those of a handover of links."""
     row = results.handovers.row(0, named=True)
-    stop_s = row["commanded_s"]
-    again = results.retransmissions.filter(pl.col("time_s") >= stop_s)
-    timeouts = results.timeouts.filter(pl.col("time_s") >= stop_s)
     return {
-        "retransmissions": float(len(again)),
-        "timeouts": float(len(timeouts)),
-        **spacing(again["time_s"].to_list(), stop_s),
-        **convergence(results.throughput, stop_s),
+        **recovery(results, row["commanded_s"]),
         "lost": float(row["lost_packets"]),
         "forwarded": float(row["forwarded_numbered"] + row["forwarded_fresh"]),
         "doubled": float(row["doubled_packets"]),
@@ -179,24 +171,13 @@ def section(runs: Runs[Effort], links: dict[Setting, list[Numbers]]) -> Section:
 
 def assumptions(runs: Runs[Effort]) -> Section:
     """Returns the section on the effect of the radio's assumptions."""
-    settings = {
-        (change, cell): FIRST.setting(*cell).changed(change.values)
-        for change in (BASE, *CHANGES)
-        for cell in CELLS
-    }
-    results = found(runs, settings.values())
-    moved = []
-    for change in (BASE, *CHANGES):
-        cells: list[str] = []
-        numbers: dict[str, object] = {}
-        for cell in CELLS:
-            each = results[settings[change, cell]]
-            for name in ("retransmissions", "time_s", "lost", "gap_s"):
-                numbers[f"{column(cell)}_{name}"] = middle(each, name)
-            cells.append(f"{shown(each, 'retransmissions', '.0f')} / {shown(each, 'time_s')}")
-        moved.append(Moved(change, cells, [numbers]))
     return assumptions_section(
-        moved,
+        moved(
+            (BASE, *CHANGES),
+            partial(found, runs),
+            ("retransmissions", "time_s", "lost", "gap_s"),
+            lambda each: f"{shown(each, 'retransmissions', '.0f')} / {shown(each, 'time_s')}",
+        ),
         [HEADS[cell] for cell in CELLS],
         "1 to 1 Mbit/s, 10 ms, one assumption of the radio changed at a time. Retransmissions and "
         "seconds: medians, with the least and the most. If RLC repairs errors late in 3G, the "

@@ -1,7 +1,7 @@
 """The runs of the study, and the numbers read from them."""
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
@@ -10,8 +10,8 @@ import polars as pl
 
 from fadeout import study
 from fadeout.results import Results
-from fadeout.studies.inter_rat_handover.setups import Setting
-from fadeout.study import Job, Numbers, Runs, Spread, overrides
+from fadeout.studies.inter_rat_handover.setups import CELLS, FIRST, Setting, column
+from fadeout.study import Change, Job, Moved, Numbers, Runs, Spread, overrides
 
 SCENARIO = Path(__file__).parent / "scenario.toml"
 
@@ -41,12 +41,53 @@ def found(runs: Runs[Effort], settings: Iterable[Setting]) -> dict[Setting, list
     return runs.over_seeds(list(settings), job, read)
 
 
+def moved(
+    changes: Sequence[Change],
+    find: Callable[[Iterable[Setting]], dict[Setting, list[Numbers]]],
+    names: Sequence[str],
+    text: Callable[[list[Numbers]], str],
+) -> list[Moved]:
+    """Returns the effect of each change on the cells of the paper's first row.
+
+    Args:
+        changes: changes of one assumption each.
+        find: returns the numbers of settings, as a list over the seeds.
+        names: numbers whose medians are in the data file.
+        text: returns the text of a cell of the table.
+    """
+    settings = {
+        (change, cell): FIRST.setting(*cell).changed(change.values)
+        for change in changes
+        for cell in CELLS
+    }
+    results = find(settings.values())
+    rows = []
+    for change in changes:
+        cells = {cell: results[settings[change, cell]] for cell in CELLS}
+        numbers = {
+            f"{column(cell)}_{name}": middle(each, name)
+            for cell, each in cells.items()
+            for name in names
+        }
+        rows.append(Moved(change, [text(each) for each in cells.values()], [numbers]))
+    return rows
+
+
+def recovery(results: Results, stop_s: float) -> dict[str, float]:
+    """Returns the retransmissions, timeouts and times of a run after the command at `stop_s`."""
+    again = results.retransmissions.filter(pl.col("time_s") >= stop_s)
+    timeouts = results.timeouts.filter(pl.col("time_s") >= stop_s)
+    return {
+        "retransmissions": float(len(again)),
+        "timeouts": float(len(timeouts)),
+        **spacing(again["time_s"].to_list(), stop_s),
+        **convergence(results.throughput, stop_s),
+    }
+
+
 def read(results: Results) -> dict[str, float]:
     """Returns the retransmissions, times and packets of a run."""
     row = results.link_handovers.row(0, named=True)
-    stop_s = row["commanded_s"]
-    again = results.retransmissions.filter(pl.col("time_s") >= stop_s)
-    timeouts = results.timeouts.filter(pl.col("time_s") >= stop_s)
     counts = (
         "forwarded_waiting",
         "forwarded_later",
@@ -59,10 +100,7 @@ def read(results: Results) -> dict[str, float]:
         "lost_at_target",
     )
     return {
-        "retransmissions": float(len(again)),
-        "timeouts": float(len(timeouts)),
-        **spacing(again["time_s"].to_list(), stop_s),
-        **convergence(results.throughput, stop_s),
+        **recovery(results, row["commanded_s"]),
         **{name: float(row[name]) for name in counts},
         "lost": float(
             row["lost_waiting"] + row["lost_later"] + row["lost_forwarding"] + row["lost_at_target"]
