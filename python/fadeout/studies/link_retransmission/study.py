@@ -330,7 +330,7 @@ intervals (stratified jackknife) over positions. A seed determines the shadowing
 block errors at a position, and all modes share them. The paper prints no tables of this experiment,
 so the claims in its text are checked.
 """,
-    full=Effort(seeds=12, swept_seeds=5, delay_seeds=3, walk_seeds=4, duration_s=20),
+    full=Effort(seeds=8, swept_seeds=3, delay_seeds=2, walk_seeds=3, duration_s=20),
     quick=Effort(seeds=2, swept_seeds=2, delay_seeds=1, walk_seeds=1, duration_s=2),
     count=count,
     sections=sections,
