@@ -199,29 +199,16 @@ docs: build $(VENV)/.tools ## Build the documentation: pages are carried out, fi
 notebooks: $(BIN)/python ## Make the notebooks of the tutorial anew
 	$(BIN)/python docs/notebooks.py
 
+STUDIES := blockage calibration congestion-controls fallback inter-rat-handover link-retransmission \
+	mobility multipath slow-start vehicular
+
 .PHONY: study-docs
-study-docs: build ## Run the studies and put their reports and figures into the docs
-	$(call say,study of blockage)
-	$(BIN)/fadeout study blockage --out out/study-blockage --force --keep-runs
-	$(call say,study of congestion controls)
-	$(BIN)/fadeout study congestion-controls --out out/study-congestion-controls --force --keep-runs
-	$(call say,study of fallback)
-	$(BIN)/fadeout study fallback --out out/study-fallback --force --keep-runs
-	$(call say,study of handover between generations)
-	$(BIN)/fadeout study inter-rat-handover --out out/study-inter-rat-handover --force --keep-runs
-	$(call say,study of retransmissions on the link)
-	$(BIN)/fadeout study link-retransmission --out out/study-link-retransmission --force --keep-runs
-	$(call say,study of mobility)
-	$(BIN)/fadeout study mobility --out out/study-mobility --force --keep-runs
-	$(call say,study of multipath)
-	$(BIN)/fadeout study multipath --out out/study-multipath --force --keep-runs
-	$(call say,study of slow start)
-	$(BIN)/fadeout study slow-start --out out/study-slow-start --force --keep-runs
-	$(call say,study of calibration)
-	$(BIN)/fadeout study calibration --out out/study-calibration --force --keep-runs
-	$(call say,study of cars)
-	$(BIN)/fadeout study vehicular --out out/study-vehicular --force --keep-runs
-	$(BIN)/python tools/study_docs.py blockage calibration congestion-controls fallback inter-rat-handover link-retransmission mobility multipath slow-start vehicular
+study-docs: build ## Run all studies and put their reports into the docs; goes on after an interruption
+	@set -e; for study in $(STUDIES); do \
+		printf '\n\033[1m== study %s\033[0m\n' "$$study"; \
+		$(BIN)/fadeout study "$$study" --out "out/study-$$study" --force --keep-runs; \
+	done
+	$(BIN)/python tools/study_docs.py $(STUDIES)
 
 .PHONY: schema
 schema: build ## Write schemas/scenario.schema.json anew
