@@ -11,8 +11,8 @@ import pytest
 import fadeout
 from fadeout import Campaign, ScenarioError, sweep
 from fadeout.campaign.comparison import compare
-from fadeout.campaign.intervals import bootstrap, holm, mean_interval, paired
 from fadeout.campaign.seeds import Seeds, read_seeds
+from fadeout.statistics import bootstrap, estimate, holm, paired_difference
 
 
 def until(**given: Any) -> Seeds:
@@ -20,7 +20,7 @@ def until(**given: Any) -> Seeds:
 
 
 def test_an_interval_of_a_mean_is_that_of_students_t():
-    found = mean_interval([1.0, 2.0, 3.0, 4.0, 5.0], 0.95)
+    found = estimate([1.0, 2.0, 3.0, 4.0, 5.0], 0.95)
     # 2.776 standard errors, which are sqrt(2.5 / 5).
     assert found.mean == 3.0
     assert math.isclose(found.half_width, 2.7764451 * math.sqrt(0.5), rel_tol=1e-6)
@@ -28,16 +28,16 @@ def test_an_interval_of_a_mean_is_that_of_students_t():
 
 
 def test_fewer_than_five_runs_have_no_interval():
-    assert not mean_interval([1.0, 2.0, 3.0, 4.0]).is_known
-    assert mean_interval([]).text() == "-"
+    assert not estimate([1.0, 2.0, 3.0, 4.0]).is_known
+    assert estimate([]).text() == "-"
     assert not bootstrap(np.median, [1.0, 2.0]).is_known
 
 
 def test_the_difference_of_pairs_does_not_see_what_both_have():
     common = [10.0, 30.0, 20.0, 50.0, 40.0, 60.0]
     ours = [each + 1 + 0.01 * n for n, each in enumerate(common)]
-    assert paired(ours, common).half_width < 0.03
-    assert mean_interval(ours).half_width > 10
+    assert paired_difference(ours, common).half_width < 0.03
+    assert estimate(ours).half_width > 10
 
 
 def test_p_values_are_corrected_as_holm_does():
@@ -56,7 +56,7 @@ def share_of_intervals_with_the_mean(
         while len(values) < count:
             values += draw(count - len(values)).tolist()
             count = seeds.next(len(values), values)
-        found = mean_interval(values, confidence or seeds.confidence_of_a_look)
+        found = estimate(values, confidence or seeds.confidence_of_a_look)
         held += found.low <= mean <= found.high
     return held / trials
 
@@ -119,7 +119,7 @@ def test_schemes_are_compared_pair_by_pair(lossy: Path, tmp_path: Path):
         for name in ("cubic", "vegas")
     }
     row = found.filter(pl.col("metric") == "goodput_mbps").row(1, named=True)
-    expected = paired(by["vegas"].to_list(), by["cubic"].to_list())
+    expected = paired_difference(by["vegas"].to_list(), by["cubic"].to_list())
     assert (row["difference"], row["low"], row["n"]) == (expected.mean, expected.low, 6)
     assert row["p_corrected"] >= row["p_value"]
     for key, value, message in (

@@ -12,10 +12,18 @@ import polars as pl
 from fadeout import _names
 from fadeout._native import ResultError
 from fadeout.campaign.campaign import Campaign
-from fadeout.campaign.intervals import FEWEST, Interval, bootstrap, holm, mean_interval, paired
 from fadeout.campaign.metrics import default_columns
 from fadeout.campaign.mistakes import mistake
 from fadeout.results import Results
+from fadeout.statistics import (
+    FEWEST,
+    Estimate,
+    Interval,
+    bootstrap,
+    estimate,
+    holm,
+    paired_difference,
+)
 
 
 def compare_values(
@@ -63,7 +71,7 @@ def compare_values(
 
 def _difference(ours: pl.Series, base: pl.Series, confidence: float) -> dict[str, Any]:
     first, second = ours.cast(pl.Float64).to_list(), base.cast(pl.Float64).to_list()
-    found = paired(first, second, confidence)
+    found = paired_difference(first, second, confidence)
     ratio = None
     if np.mean(second) != 0:
         ratio = bootstrap(
@@ -198,9 +206,9 @@ def _unlike(a: pl.DataFrame, b: pl.DataFrame, name: str) -> dict[str, Any]:
     pairs = a.select("seed", name).join(b.select("seed", name), on="seed", suffix=" second")
     pairs = pairs.drop_nulls()
     is_paired = len(pairs) == len(a) == len(b)
-    means = [mean_interval(each[name].drop_nulls().to_list()) for each in (a, b)]
+    means = [estimate(each[name].drop_nulls().to_list()) for each in (a, b)]
     if is_paired:
-        found = paired(pairs[f"{name} second"].to_list(), pairs[name].to_list())
+        found = paired_difference(pairs[f"{name} second"].to_list(), pairs[name].to_list())
     else:
         found = _welch(
             means[0], means[1], a[name].drop_nulls().to_list(), b[name].drop_nulls().to_list()
@@ -216,7 +224,7 @@ def _unlike(a: pl.DataFrame, b: pl.DataFrame, name: str) -> dict[str, Any]:
     }
 
 
-def _welch(first: Interval, second: Interval, a: Sequence[float], b: Sequence[float]) -> Interval:
+def _welch(first: Estimate, second: Estimate, a: Sequence[float], b: Sequence[float]) -> Interval:
     """Returns the difference of two means of different runs (Welch's t)."""
     count = min(first.count, second.count)
     change = second.mean - first.mean

@@ -13,11 +13,11 @@ import polars as pl
 from fadeout import _names
 from fadeout._native import ResultError, ScenarioError
 from fadeout.campaign import seal
-from fadeout.campaign.intervals import Interval, mean_interval, too_few
 from fadeout.campaign.metrics import default_columns
 from fadeout.campaign.mistakes import mistake
 from fadeout.campaign.parts import KEPT, Parts, write_whole
 from fadeout.campaign.seeds import Seeds
+from fadeout.statistics import Estimate, estimate, too_few
 
 SHOWN = ("goodput_mbps", "mean_rtt_s", "retransmitted_segments")
 """Metrics that are shown by default."""
@@ -251,12 +251,12 @@ class Found:
             rows.append(row)
         return pl.DataFrame(rows, infer_schema_length=None)
 
-    def _interval(self, values: list[float], name: str, confidence: float) -> Interval:
+    def _interval(self, values: list[float], name: str, confidence: float) -> Estimate:
         # The interval has the confidence level of the examinations, which decided the number of
         # seeds.
         if name == self.seeds.metric and confidence == self.seeds.confidence:
             confidence = self.seeds.confidence_of_a_look
-        return mean_interval(values, confidence)
+        return estimate(values, confidence)
 
     @staticmethod
     def known(frame: pl.DataFrame, names: Sequence[str]) -> list[str]:

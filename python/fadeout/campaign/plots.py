@@ -13,10 +13,10 @@ from matplotlib.figure import Figure
 
 from fadeout import _names
 from fadeout._files import new_file
-from fadeout.campaign.intervals import FEWEST
 from fadeout.campaign.mistakes import mistake
 from fadeout.plot.panels import MOST_LINES, line_style
 from fadeout.plot.style import BLACK, COLUMN_INCHES, STAMP, legend_above, new_grid, sign
+from fadeout.statistics import FEWEST
 
 if TYPE_CHECKING:
     from fadeout.campaign.campaign import Campaign

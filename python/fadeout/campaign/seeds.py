@@ -7,8 +7,8 @@ from typing import Any
 
 from fadeout import _names
 from fadeout.campaign.axes import LARGEST_RANGE, parse_values
-from fadeout.campaign.intervals import FEWEST, mean_interval
 from fadeout.campaign.mistakes import mistake
+from fadeout.statistics import FEWEST, estimate
 
 LONGEST_LIST = 10_000_000
 """Largest number of seeds in a list, as a campaign has no more runs."""
@@ -77,7 +77,7 @@ class Seeds:
 
     def is_narrow(self, values: Sequence[float]) -> bool:
         """Returns True if the interval of the mean of `values` is as narrow as requested."""
-        found = mean_interval(values, self.confidence_of_a_look)
+        found = estimate(values, self.confidence_of_a_look)
         limit = self.half_width * abs(found.mean) if self.is_relative else self.half_width
         return found.half_width <= limit
 

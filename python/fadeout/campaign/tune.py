@@ -15,9 +15,9 @@ from fadeout.campaign import spec as spec_module
 from fadeout.campaign.axes import SEARCHED, Value, parse_values, quantity, values_frame
 from fadeout.campaign.campaign import Campaign
 from fadeout.campaign.engine import Executor, held
-from fadeout.campaign.intervals import Interval, mean_interval
 from fadeout.campaign.mistakes import mistake
 from fadeout.campaign.spec import SCENARIO
+from fadeout.statistics import Estimate, estimate
 
 BATCH = 4
 """Number of points asked for before any result is returned to the search. The search is then the
@@ -54,7 +54,7 @@ class Tuned:
 
     values: dict[str, Value]
     """The best point."""
-    score: Interval
+    score: Estimate
     """The metric of the best point over its seeds. It is biased, as the best of many. A campaign
     with other seeds gives an unbiased value.
     """
@@ -113,7 +113,7 @@ def tune(
     document = {key.replace("_", "-"): value for key, value in more.items() if value is not None}
     document |= {SCENARIO: scenario, "seeds": seeds, "metrics": [metric]}
     points: list[dict[str, Value]] = []
-    found: list[Interval] = []
+    found: list[Estimate] = []
     with held(executor):
         while len(points) < trials:
             asked = [search.ask() for _ in range(min(BATCH, trials - len(points)))]
@@ -130,7 +130,7 @@ def tune(
             column = campaign.metrics()[0]
             for trial, place in zip(asked, places[len(found) :], strict=True):
                 rows = frame.filter(frame["point"] == names[place])
-                score = mean_interval(rows[column].drop_nulls().to_list())
+                score = estimate(rows[column].drop_nulls().to_list())
                 found.append(score)
                 if score.count:
                     search.tell(trial, score.mean)

@@ -8,6 +8,16 @@ This package has the parts that all studies share: effort, runs, changes of assu
 tables with published numbers, verdicts, figures and reports.
 """
 
+from fadeout.statistics import (
+    Bounded,
+    Estimate,
+    Spread,
+    estimate,
+    exactly,
+    number_text,
+    paired_difference,
+    paired_ratio,
+)
 from fadeout.study.batch import CountCallback
 from fadeout.study.changes import UNCHANGED, Change, Moved, assumptions_section
 from fadeout.study.claims import (
@@ -36,16 +46,6 @@ from fadeout.study.published import beside, claims_of, published
 from fadeout.study.report import Cell, Report, Section, Table, percent
 from fadeout.study.runner import Runner, ThreadRunner
 from fadeout.study.runs import Effort, Numbers, Options, Runs, common_seeds, spread
-from fadeout.study.statistics import (
-    Bounded,
-    Estimate,
-    Spread,
-    estimate,
-    exactly,
-    number_text,
-    paired_difference,
-    paired_ratio,
-)
 from fadeout.study.store import Store
 from fadeout.study.study import Study, run_study, studies, unfinished_runs
 

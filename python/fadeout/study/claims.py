@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Any
 
+from fadeout.statistics import Bounded, Estimate
 from fadeout.study.report import Section, Table
-from fadeout.study.statistics import Bounded, Estimate
 
 
 class Outcome(StrEnum):

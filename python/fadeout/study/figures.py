@@ -9,7 +9,7 @@ from matplotlib.collections import LineCollection
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 
-from fadeout.study.statistics import Estimate
+from fadeout.statistics import Estimate
 
 
 def grouped_bars(

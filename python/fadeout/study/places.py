@@ -5,8 +5,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import TypeVar
 
-from fadeout.campaign.intervals import FEWEST
-from fadeout.study.statistics import Estimate, student_t
+from fadeout.statistics import FEWEST, Estimate, student_t
 
 Item = TypeVar("Item")
 

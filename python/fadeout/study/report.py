@@ -11,8 +11,8 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from fadeout._version import describe_build
+from fadeout.statistics import FEWEST, Estimate
 from fadeout.study.figures import mark_cut_intervals
-from fadeout.study.statistics import FEWEST, Estimate
 
 FEW_SEEDS = (
     f"A mean of fewer than {FEWEST} seeds has no interval, in tables or in figures. *n* is its "

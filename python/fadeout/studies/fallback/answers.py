@@ -60,7 +60,7 @@ class Found:
             self.values(sender, remedy, length, "goodput_mbps"),
             self.values(sender, NOTHING.name, length, "goodput_mbps"),
         )
-        return Estimate(100 * (ratio.mean - 1), 100 * ratio.half_width, ratio.count)
+        return ratio.scaled(100, -1)
 
     def margin(self, sender: str, remedy: str, length: float, key: str) -> Estimate:
         """Returns the improvement over no remedy, paired by seed: more goodput, or less

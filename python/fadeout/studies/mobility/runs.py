@@ -214,8 +214,7 @@ def share(numbers: Sequence[Numbers], above: Sequence[str], below: Sequence[str]
     bottoms = [sum(each[name] for name in below) for each in numbers]
     if not any(bottoms):
         return Estimate(0.0, float("nan"), 0)
-    ratio = paired_ratio(tops, bottoms)
-    return Estimate(100 * ratio.mean, 100 * ratio.half_width, ratio.count)
+    return paired_ratio(tops, bottoms).scaled(100)
 
 
 TRIED = ("failures_state_2", "failures_state_3", "handovers")

@@ -93,7 +93,7 @@ def beyond_the_second(found: Found, point: Point) -> Estimate:
 def gain_pct(found: Found, point: Point) -> Estimate:
     """Returns the gain of the goodput over that of 28 GHz alone, in percent."""
     times = gain(found, point)
-    return Estimate(100 * (times.mean - 1), 100 * times.half_width, times.count)
+    return times.scaled(100, -1)
 
 
 def verdicts(found: Found, claims: Mapping[str, Claim]) -> list[Verdict]:

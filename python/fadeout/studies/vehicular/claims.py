@@ -36,8 +36,7 @@ def gain(ours: Sequence[Numbers], base: Sequence[Numbers], name: str) -> Estimat
     """Returns the difference of two means in percent. Zero if both are zero."""
     if not any(values(base, name)):
         return Estimate(0.0, 0.0, len(base))
-    ratio = paired_ratio(values(ours, name), values(base, name))
-    return Estimate(100 * (ratio.mean - 1), 100 * ratio.half_width, ratio.count)
+    return paired_ratio(values(ours, name), values(base, name)).scaled(100, -1)
 
 
 def _of(found: Found, place: Place, scheme: Scheme, load: float) -> Sequence[Numbers]:
