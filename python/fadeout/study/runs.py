@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Self, TypeVar
 
 from fadeout.campaign.engine import Executor
 from fadeout.results import Results
@@ -43,6 +43,10 @@ class Effort:
     """
     duration_s: float | None = None
     """Simulated time of a run. None for the scenario's own."""
+    swept_duration_s: float | None = None
+    """Maximum simulated time of a run in the table that changes one assumption at a time. None
+    for `duration_s`.
+    """
 
     @property
     def duration(self) -> Values:
@@ -53,6 +57,11 @@ class Effort:
     def swept(self) -> int:
         """Number of seeds in the table that changes one assumption at a time."""
         return min(self.seeds, self.swept_seeds or self.seeds)
+
+    def of_sweep(self) -> Self:
+        """Returns the effort of the table that changes one assumption at a time."""
+        lengths = [each for each in (self.duration_s, self.swept_duration_s) if each is not None]
+        return replace(self, seeds=self.swept, duration_s=min(lengths, default=None))
 
 
 AnyEffort = TypeVar("AnyEffort", bound=Effort)

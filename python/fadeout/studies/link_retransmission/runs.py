@@ -88,24 +88,24 @@ def length_s(effort: Effort) -> float:
 
 def bulk(runs: Runs[Effort]) -> dict[int, Places[ByMode]]:
     """Returns the numbers of long transfers in each place, by distance."""
-    return places(runs, [BASE], MAIN, runs.effort.seeds)[BASE]
+    return places(runs, [BASE], MAIN, runs.effort)[BASE]
 
 
 def sweep(runs: Runs[Effort]) -> dict[Change, dict[int, Places[ByMode]]]:
     """Returns the numbers of long transfers with one assumption changed at a time."""
-    return places(runs, (BASE, *CHANGES), SWEPT, runs.effort.swept)
+    return places(runs, (BASE, *CHANGES), SWEPT, runs.effort.of_sweep())
 
 
 def places(
-    runs: Runs[Effort], changes: Sequence[Change], points: Sequence[Point], seeds: int
+    runs: Runs[Effort], changes: Sequence[Change], points: Sequence[Point], effort: Effort
 ) -> dict[Change, dict[int, Places[ByMode]]]:
     """Returns the numbers of long transfers in each place, by change and distance."""
-    length = length_s(runs.effort)
+    length = length_s(effort)
     found = runs.over_seeds(
         [(change, sight, point) for change in changes for sight in SIGHTS for point in points],
         lambda at, seed: job(at[2], at[1], seed, at[0].values, length),
         measure,
-        seeds,
+        effort.seeds,
     )
     distances = dict.fromkeys(distance for distance, _ in points)
     return {
@@ -113,7 +113,7 @@ def places(
             distance: {
                 sight: [
                     {mode.name: found[change, sight, (distance, mode)][i] for mode in MODES}
-                    for i in range(seeds)
+                    for i in range(effort.seeds)
                 ]
                 for sight in SIGHTS
             }

@@ -238,7 +238,8 @@ def download_section(times: Mapping[int, Places[Times]]) -> Section:
 
 def sweep_section(runs: Runs[Effort]) -> Section:
     """Returns the section on the effect of each open assumption."""
-    count_ = runs.effort.swept
+    effort = runs.effort.of_sweep()
+    count_ = effort.seeds
     far = SWEPT_M[-1]
     swept = sweep(runs)
     rows: list[tuple[Change, Found, Law]] = [
@@ -271,8 +272,9 @@ def sweep_section(runs: Runs[Effort]) -> Section:
             "RTT ms",
         ],
         f"Each row changes one assumption. The runs use only the first {count_} positions in LOS "
-        f"and the first {count_} in NLOS. The first row therefore differs a little from the "
-        "tables above. *Goodput*: goodput with HARQ + RLC AM in Mbit/s. *Gain*: this goodput "
+        f"and the first {count_} in NLOS, for {length_s(effort):g} s. The first row therefore "
+        "differs a little from the tables above. *Goodput*: goodput with HARQ + RLC AM in "
+        "Mbit/s. *Gain*: this goodput "
         f"divided by the goodput without retransmissions. *RTT*: mean round-trip time at {far} m "
         "without retransmissions, with HARQ, and with HARQ and RLC AM. The rows on line of sight "
         "weigh the places of the first row by another law.",
@@ -330,7 +332,9 @@ intervals (stratified jackknife) over positions. A seed determines the shadowing
 block errors at a position, and all modes share them. The paper prints no tables of this experiment,
 so the claims in its text are checked.
 """,
-    full=Effort(seeds=8, swept_seeds=3, delay_seeds=2, walk_seeds=3, duration_s=20),
+    full=Effort(
+        seeds=8, swept_seeds=3, swept_duration_s=8, delay_seeds=2, walk_seeds=3, duration_s=20
+    ),
     quick=Effort(seeds=2, swept_seeds=2, delay_seeds=1, walk_seeds=1, duration_s=2),
     count=count,
     sections=sections,

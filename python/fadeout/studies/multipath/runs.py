@@ -1,7 +1,7 @@
 """The runs of the study, and the numbers read from them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any
 
@@ -66,26 +66,28 @@ def main(runs: Runs[Effort]) -> Found:
     """Returns the numbers of the claims' points, and those of other points with fewer places."""
     effort = runs.effort
     return {
-        **collect(runs, [(BASE, point) for point in MAIN], effort.seeds)[BASE],
-        **collect(runs, [(BASE, point) for point in OTHERS], effort.other_seeds)[BASE],
+        **collect(runs, [(BASE, point) for point in MAIN], effort)[BASE],
+        **collect(
+            runs, [(BASE, point) for point in OTHERS], replace(effort, seeds=effort.other_seeds)
+        )[BASE],
     }
 
 
 def sweep(runs: Runs[Effort]) -> Mapping[Change, Found]:
     """Returns the numbers of the claims' setups with one assumption changed at a time."""
     points = [(change, point) for change in (BASE, *CHANGES) for point in MAIN]
-    return collect(runs, points, runs.effort.swept)
+    return collect(runs, points, runs.effort.of_sweep())
 
 
 def collect(
-    runs: Runs[Effort], points: Sequence[tuple[Change, Point]], seeds: int
+    runs: Runs[Effort], points: Sequence[tuple[Change, Point]], effort: Effort
 ) -> Mapping[Change, Found]:
     """Returns the numbers of points with a change, by change."""
     found = runs.over_seeds(
         [(change, sight, point) for change, point in points for sight in SIGHTS],
-        partial(swept_job, runs.effort),
+        partial(swept_job, effort),
         measure,
-        seeds,
+        effort.seeds,
     )
     by_change: dict[Change, dict[Point, Places[Numbers]]] = {change: {} for change, _ in points}
     for change, point in points:
@@ -142,12 +144,13 @@ def count(effort: Effort) -> int:
         for sight in SIGHTS
         for seed in range(seeds)
     }
+    of_sweep = effort.of_sweep()
     swept = {
-        swept_job(effort, (change, sight, point), seed)
-        for change in CHANGES
+        swept_job(of_sweep, (change, sight, point), seed)
+        for change in (BASE, *CHANGES)
         for point in MAIN
         for sight in SIGHTS
-        for seed in range(effort.swept)
+        for seed in range(of_sweep.seeds)
     }
     return len(main | swept) + 2 * len(SWEPT_M) * len(VARIANTS) * effort.swept + len(SHOWN)
 
