@@ -107,3 +107,41 @@ def test_a_command_over_two_lines_is_one():
 def test_the_notebook_of_a_step_is_current(page: Path):
     written = (notebooks.NOTEBOOKS / f"{page.stem}.ipynb").read_text(encoding="utf-8")
     assert written == notebooks.notebook(page), "make notebooks"
+
+
+PAGES = {
+    "congestion-controls": ["algorithms", "models/congestion-control.md"],
+    "profiles": ["models/tcp.md"],
+    "applications": ["models/traffic.md"],
+    "path-schedulers": ["models/multipath.md"],
+    "couplings": ["models/multipath.md", "models/coupled-cubic.md"],
+    "queue-disciplines": ["models/queues.md"],
+    "radio-access-bearers": ["models/rabs.md"],
+    "radios": ["models/radio-access.md"],
+    "deployments": ["models/deployment.md"],
+    "path-losses": ["models/channel.md"],
+    "fadings": ["models/channel.md"],
+    "blockage-models": ["models/blockage.md", "models/channel.md"],
+    "antennas": ["models/antennas.md"],
+    "mac-schedulers": ["models/mac.md"],
+    "handover-policies": ["models/handover.md"],
+    "rlc-modes": ["models/rlc.md"],
+    "aqms": ["models/rlc.md"],
+    "pdcps": ["models/pdcp.md"],
+    "mobility-models": ["models/mobility.md", "models/vehicles.md"],
+}
+"""Pages or folders of pages on each kind of name in a scenario."""
+
+
+def test_every_name_of_a_registry_is_on_a_page_of_its_kind():
+    for kind in json.loads(_native.catalog())["kinds"]:
+        assert kind["plural"] in PAGES, f"no page is listed for {kind['plural']}"
+        paths = [DOCS / name for name in PAGES[kind["plural"]]]
+        files = [
+            each for path in paths for each in (path.glob("*.md") if path.is_dir() else [path])
+        ]
+        text = "".join(file.read_text("utf-8") for file in files)
+        for entry in kind["entries"]:
+            # A page may write the name of an algorithm, such as CUBIC, in place of the value.
+            words = rf"\b{entry['name'].replace('-', '[- ]')}\b"
+            assert re.search(words, text, re.I), f"{kind['plural']}: {entry['name']}"

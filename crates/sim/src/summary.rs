@@ -169,7 +169,7 @@ fn connection_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &Wor
             .map(|number| Account::from_tcp(connection.subflow(PathId(number as u8))))
             .collect(),
     };
-    let sum = sum(subflows.iter().map(|account| account.statistics));
+    let sum: SenderStatistics = subflows.iter().map(|account| account.statistics).sum();
     let multipath = described.multipath.as_ref();
     let coupling = multipath.map(|multipath| multipath.coupling.name.as_str());
     FlowRow {
@@ -204,25 +204,6 @@ fn connection_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &Wor
         cwnd_segments: subflows.iter().map(|account| account.window.cwnd).sum(),
         mss_bytes: subflows.first().map_or(0, |account| account.window.mss),
     }
-}
-
-fn sum(subflows: impl Iterator<Item = SenderStatistics>) -> SenderStatistics {
-    let mut sum = SenderStatistics::default();
-    for statistics in subflows {
-        sum.sent_segments += statistics.sent_segments;
-        sum.retransmitted_segments += statistics.retransmitted_segments;
-        sum.timeouts += statistics.timeouts;
-        sum.recoveries += statistics.recoveries;
-        sum.undos += statistics.undos;
-        sum.loss_probes += statistics.loss_probes;
-        sum.srtt_integral += statistics.srtt_integral;
-        sum.srtt_time_s += statistics.srtt_time_s;
-        sum.rtt_sum_s += statistics.rtt_sum_s;
-        sum.rtt_samples += statistics.rtt_samples;
-        sum.min_rtt = sum.min_rtt.into_iter().chain(statistics.min_rtt).min();
-        sum.max_cwnd += statistics.max_cwnd;
-    }
-    sum
 }
 
 fn path_row(

@@ -1,10 +1,11 @@
 //! Summary rows of flows between Linux kernels, from the kernels' reports.
 
-use super::{mean, rate_mbps, sum};
+use super::{mean, rate_mbps};
 use crate::kernels::KernelEnd;
 use crate::world::{Endpoints, Flow};
 use fadeout_core::{EndpointId, FlowRow, PathRow};
 use fadeout_scenario as scenario;
+use fadeout_transport::tcp::SenderStatistics;
 
 /// Returns sender and receiver of each path of a flow between kernels. The list is empty for a flow
 /// without kernels.
@@ -33,19 +34,34 @@ pub(super) fn flow_row(row: FlowRow, ends: &[[&KernelEnd; 2]]) -> FlowRow {
     let Some(&[first, _]) = ends.first() else {
         return row;
     };
-    let counted = sum(ends.iter().map(|[sender, _]| sender.statistics()));
+    let counted: SenderStatistics = ends.iter().map(|[sender, _]| sender.statistics()).sum();
+    // Without `..row`, so that a new column does not compile until a kernel's flow has it.
     FlowRow {
+        flow: row.flow,
+        application: row.application,
+        profile: row.profile,
+        congestion_control: row.congestion_control,
+        scheduler: row.scheduler,
+        start_s: row.start_s,
+        established_s: row.established_s,
+        first_delivery_s: row.first_delivery_s,
+        completed_at_s: row.completed_at_s,
+        flow_completion_time_s: row.flow_completion_time_s,
+        aborted: row.aborted,
+        delivered_bytes: row.delivered_bytes,
+        goodput_mbps: row.goodput_mbps,
         sent_segments: counted.sent_segments,
         retransmitted_segments: counted.retransmitted_segments,
         timeouts: counted.timeouts,
         recoveries: counted.recoveries,
+        undos: row.undos,
+        loss_probes: row.loss_probes,
         mean_srtt_s: mean(counted.srtt_integral, counted.srtt_time_s),
         mean_rtt_s: mean(counted.rtt_sum_s, counted.rtt_samples as f64),
         min_rtt_s: counted.min_rtt.map(|rtt| rtt.as_secs_f64()),
         max_cwnd_segments: counted.max_cwnd,
         cwnd_segments: ends.iter().map(|[sender, _]| sender.cwnd()).sum(),
         mss_bytes: first.mss(),
-        ..row
     }
 }
 

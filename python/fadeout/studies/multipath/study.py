@@ -267,8 +267,8 @@ def assumptions(runs: Runs[Effort]) -> Section:
         f"Each row changes one assumption, at {effort.seeds} positions in LOS and {effort.seeds} "
         f"in NLOS, for {effort.duration_s:g} s. *Alone*: goodput in Mbit/s of the 28 GHz path as "
         "the only path, with the same change. The other columns show the gain of two paths over "
-        "this goodput at the same positions. The rows on line of sight weigh the places of the first "
-        "row by another law.",
+        "this goodput at the same positions. The rows on line of sight weigh the places of the "
+        "first row by another law.",
         published=[*(IMPLIED[d, SINGLE].format_map(PUBLISHED["derived"]) for d in SWEPT_M)]
         + [PAPER_GAINS.get(point, "-") for point in points],
         figures={

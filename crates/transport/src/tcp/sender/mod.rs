@@ -36,6 +36,7 @@ mod recovery;
 mod resilience;
 mod retransmit;
 mod sack;
+mod statistics;
 pub(crate) mod subflow;
 mod timeout;
 mod transmit;
@@ -43,6 +44,7 @@ mod undo;
 mod usage;
 
 pub(super) use agreed::Agreed;
+pub use statistics::SenderStatistics;
 
 use super::config::TcpConfig;
 use super::info::TcpInfo;
@@ -80,35 +82,6 @@ pub(super) enum TimerKind {
     LossDelay,
     /// Timer of an outage response.
     Outage,
-}
-
-/// Counters for the summary of a run.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub struct SenderStatistics {
-    /// Data segments sent, retransmissions included.
-    pub sent_segments: u64,
-    /// Number of retransmitted data segments.
-    pub retransmitted_segments: u64,
-    /// Number of retransmission timeouts.
-    pub timeouts: u64,
-    /// Number of fast recovery episodes.
-    pub recoveries: u64,
-    /// Number of reductions that were undone as spurious.
-    pub undos: u64,
-    /// Number of tail loss probes that were sent.
-    pub loss_probes: u64,
-    /// Largest congestion window, segments.
-    pub max_cwnd: f64,
-    /// Sum of round-trip time samples, seconds.
-    pub rtt_sum_s: f64,
-    /// Number of round-trip time samples.
-    pub rtt_samples: u64,
-    /// Smallest round-trip time sample. `None` without a sample.
-    pub min_rtt: Option<Span>,
-    /// Integral of SRTT over time, s². Divided by `srtt_time_s`, the mean SRTT.
-    pub srtt_integral: f64,
-    /// Time over which `srtt_integral` is computed, s.
-    pub srtt_time_s: f64,
 }
 
 #[derive(Debug)]
