@@ -179,7 +179,7 @@ time of the first blockage and the distance at which the vehicles pass.
         fine_seeds=2,
         lengths_s=(15, 40, 100),
         grid_seeds=1,
-        grid_reductions=(0.2, 0.5, 0.7),
+        grid_reductions=(0.2, 0.7),
         grid_lengths_s=(15, 30),
         refined=8,
         refined_seeds=8,
