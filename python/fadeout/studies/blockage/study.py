@@ -174,9 +174,9 @@ blockages. Intervals (±) are 95 % confidence intervals (Student) over seeds. Th
 time of the first blockage and the distance at which the vehicles pass.
 """,
     full=Effort(
-        seeds=12,
+        seeds=8,
         knee_seeds=5,
-        fine_seeds=2,
+        fine_seeds=1,
         lengths_s=(15, 40, 100),
         grid_seeds=1,
         grid_reductions=(0.2, 0.7),

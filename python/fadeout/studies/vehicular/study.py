@@ -361,7 +361,7 @@ window during a blockage that is shorter than its timeout. Load 1 is the through
 alone. Intervals (±) are 95 % confidence intervals over seeds, and all senders use the same seeds.
 Gains are computed seed by seed. README.md lists the open points of the paper and the assumptions.
 """,
-    full=Effort(seeds=8, swept_seeds=5, handover_seeds=5, duration_s=5),
+    full=Effort(seeds=6, swept_seeds=5, handover_seeds=5, duration_s=5, class_loads=(AT_LOAD, 2.0)),
     quick=Effort(
         seeds=3,
         swept_seeds=5,
