@@ -333,7 +333,7 @@ block errors at a position, and all modes share them. The paper prints no tables
 so the claims in its text are checked.
 """,
     full=Effort(
-        seeds=6, swept_seeds=3, swept_duration_s=5, delay_seeds=2, walk_seeds=3, duration_s=20
+        seeds=6, swept_seeds=3, swept_duration_s=4, delay_seeds=2, walk_seeds=3, duration_s=10
     ),
     quick=Effort(seeds=2, swept_seeds=2, delay_seeds=1, walk_seeds=1, duration_s=2),
     count=count,

@@ -333,7 +333,7 @@ divided by the mean goodput of the single path at the same positions. Intervals 
 confidence intervals (stratified jackknife) over positions. The paper prints no tables of this
 experiment, so the claims in its text are checked.
 """,
-    full=Effort(seeds=6, other_seeds=3, swept_seeds=2, swept_duration_s=5, duration_s=20),
+    full=Effort(seeds=6, other_seeds=3, swept_seeds=2, swept_duration_s=4, duration_s=10),
     quick=Effort(seeds=2, other_seeds=1, swept_seeds=1, duration_s=2),
     count=lambda effort: count(effort) + kernel.count(effort) + replication.count(effort),
     sections=sections,
