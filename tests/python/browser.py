@@ -1,13 +1,12 @@
-"""Chromium without a window, driven over its DevTools protocol through pipes."""
+"""Debian's Chromium without a window, driven through Playwright."""
 
-import base64
-import json
-import os
 import shutil
-import subprocess
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from playwright.sync_api import ConsoleMessage
 
 SLOWEST_S = 300.0
 """Time after which an answer of the browser no longer comes."""
@@ -16,143 +15,67 @@ SLOWEST_S = 300.0
 class Browser:
     """One browser with one page. It records errors of the console and requests."""
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self) -> None:
+        from playwright.sync_api import sync_playwright
+
         program = shutil.which("chromium") or shutil.which("chromium-browser")
         assert program is not None, "needs_tool('Chromium') skips tests without it"
-        # The browser reads commands from descriptor 3 and writes answers to descriptor 4.
-        ours_read, theirs_write = os.pipe()
-        theirs_read, ours_write = os.pipe()
-        command = [
-            program,
-            "--headless",
-            "--no-sandbox",
-            "--disable-gpu",
-            "--disable-dev-shm-usage",
-            "--no-first-run",
-            f"--user-data-dir={folder / 'browser'}",
-            "--remote-debugging-pipe",
-            "about:blank",
-        ]
-        shell = f'exec 3<&{theirs_read} 4>&{theirs_write}; exec "$@"'
-        self._process = subprocess.Popen(
-            ["bash", "-c", shell, "browser", *command],
-            pass_fds=(theirs_read, theirs_write),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
+        self._driver = sync_playwright().start()
+        self._browser = self._driver.chromium.launch(
+            executable_path=program,
+            args=["--no-sandbox", "--disable-dev-shm-usage"],
+            timeout=SLOWEST_S * 1e3,
         )
-        os.close(theirs_read)
-        os.close(theirs_write)
-        self._to, self._from = ours_write, ours_read
-        self._left = b""
-        self._number = 0
-        self._session: str | None = None
+        self.page = self._browser.new_page()
+        self.page.set_default_timeout(SLOWEST_S * 1e3)
+        self._session = self.page.context.new_cdp_session(self.page)
+        self._session.send("Performance.enable", {"timeDomain": "threadTicks"})
         self.errors: list[str] = []
         self.requests: list[str] = []
-        target = self.call("Target.createTarget", url="about:blank")["targetId"]
-        attached = self.call("Target.attachToTarget", targetId=target, flatten=True)
-        self._session = attached["sessionId"]
-        for domain in ("Page", "Runtime", "Network", "Log"):
-            self.call(f"{domain}.enable")
+        self.page.on("console", self._record)
+        self.page.on("pageerror", lambda error: self.errors.append(str(error)))
+        self.page.on("request", lambda request: self.requests.append(request.url[:200]))
 
     def close(self) -> None:
         """Ends the browser."""
-        os.close(self._to)
-        os.close(self._from)
-        self._process.terminate()
-        self._process.wait(timeout=SLOWEST_S)
+        self._browser.close()
+        self._driver.stop()
 
-    def call(self, method: str, **given: Any) -> dict[str, Any]:
-        """Returns the result of a command of the protocol."""
-        self._number += 1
-        number = self._number
-        message: dict[str, Any] = {"id": number, "method": method, "params": given}
-        if self._session:
-            message["sessionId"] = self._session
-        os.write(self._to, json.dumps(message).encode() + b"\0")
-        while True:
-            answer = self._receive()
-            if answer.get("id") == number:
-                assert "error" not in answer, f"{method}: {answer['error']}"
-                return answer["result"]
-            self._record(answer)
-
-    def _receive(self) -> dict[str, Any]:
-        while b"\0" not in self._left:
-            read = os.read(self._from, 1 << 20)
-            assert read, "the browser ended"
-            self._left += read
-        first, _, self._left = self._left.partition(b"\0")
-        return json.loads(first)
-
-    def _record(self, event: dict[str, Any]) -> None:
-        given = event.get("params", {})
-        match event.get("method"):
-            case "Runtime.exceptionThrown":
-                self.errors.append(json.dumps(given["exceptionDetails"])[:800])
-            case "Runtime.consoleAPICalled" if given["type"] in ("error", "warning"):
-                self.errors.append(json.dumps(given["args"])[:800])
-            case "Log.entryAdded" if given["entry"]["level"] in ("error", "warning"):
-                self.errors.append(given["entry"]["text"])
-            case "Network.requestWillBeSent":
-                self.requests.append(given["request"]["url"][:200])
+    def _record(self, message: "ConsoleMessage") -> None:
+        if message.type in ("error", "warning"):
+            self.errors.append(message.text)
 
     def open(self, path: Path, *, width: int = 1280, height: int = 900, hash: str = "") -> None:  # noqa: A002
-        """Opens a file, and waits until its script is ready."""
-        self.size(width, height)
+        """Opens a file in a window of a size in pixels, and waits until its script is ready."""
+        self.page.set_viewport_size({"width": width, "height": height})
+        # A change of the hash alone would not load the page again.
+        self.page.goto("about:blank")
         self.errors.clear()
         self.requests.clear()
-        # A change of the hash alone would not load the page again.
-        self.call("Page.navigate", url="about:blank")
-        self.call("Page.navigate", url=path.resolve().as_uri() + hash)
+        self.page.goto(path.resolve().as_uri() + hash)
         self.wait("document.documentElement?.dataset.ready === 'yes'")
-
-    def size(self, width: int, height: int) -> None:
-        """Sets the size of the window in pixels."""
-        self.call(
-            "Emulation.setDeviceMetricsOverride",
-            width=width,
-            height=height,
-            deviceScaleFactor=1,
-            mobile=False,
-        )
 
     def wait(self, expression: str) -> None:
         """Waits until an expression is true."""
+        # `wait_for_function` evaluates text in the page, which the page's policy forbids.
         end = time.monotonic() + SLOWEST_S
         while not self.value(expression):
             assert time.monotonic() < end, f"never true: {expression}; {self.errors}"
-            time.sleep(0.05)
+            self.page.wait_for_timeout(50)
 
     def value(self, expression: str) -> Any:
         """Returns the value of a JavaScript expression."""
-        found = self.call("Runtime.evaluate", expression=expression, returnByValue=True)
-        assert "exceptionDetails" not in found, found
-        return found["result"].get("value")
+        return self.page.evaluate(expression)
 
-    def press(self, key: str, *, shift: bool = False) -> None:
-        """Presses a key, as a keyboard does."""
-        text = {"Space": " ", "Enter": "\r"}.get(key, key if len(key) == 1 else "")
-        name = {"Space": " "}.get(key, key)
-        code = {"Tab": 9, "Enter": 13, "Space": 32}.get(key, 0)
-        common = {
-            "key": name,
-            "modifiers": 8 if shift else 0,
-            "windowsVirtualKeyCode": code,
-        }
-        self.call("Input.dispatchKeyEvent", type="keyDown", text=text, **common)
-        self.call("Input.dispatchKeyEvent", type="keyUp", **common)
+    def press(self, *keys: str) -> None:
+        """Presses keys, as a keyboard does. A name such as `Shift+Tab` has a modifier."""
+        for key in keys:
+            self.page.keyboard.press(key)
 
-    def mouse(self, kind: str, x: float, y: float, **given: Any) -> None:
-        """Sends an event of the mouse: `mouseMoved`, `mousePressed` or `mouseReleased`."""
-        self.call("Input.dispatchMouseEvent", type=kind, x=x, y=y, **given)
+    def cpu_seconds(self) -> float:
+        """Returns the processor time of the page's main thread.
 
-    def picture(self, path: Path, *, is_whole: bool = True) -> None:
-        """Writes a picture of the page."""
-        found = self.call("Page.captureScreenshot", captureBeyondViewport=is_whole)
-        path.write_bytes(base64.b64decode(found["data"]))
-
-    def pdf(self, path: Path) -> None:
-        """Prints the page."""
-        found = self.call("Page.printToPDF", printBackground=True, preferCSSPageSize=True)
-        path.write_bytes(base64.b64decode(found["data"]))
+        This time is that of script, layout and painting. Other programs do not change it.
+        """
+        metrics = self._session.send("Performance.getMetrics")["metrics"]
+        return next(one["value"] for one in metrics if one["name"] == "TaskDuration")

@@ -6,6 +6,7 @@ import shutil
 import sys
 import textwrap
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -18,13 +19,24 @@ from fadeout.study import studies
 
 ROOT = Path(__file__).parents[2]
 
-TOOLS = ("tshark is not installed", "SUMO is not installed", "Chromium is not installed")
+TOOLS = (
+    "tshark is not installed",
+    "SUMO is not installed",
+    "Chromium is not installed",
+    "Playwright is not installed",
+)
 """Reasons of skips that `.ci/run` does not accept, because it installs the tools itself."""
 
 
 def needs_tool(name: str) -> Any:
-    """Returns a mark that skips a test if a program is missing: tshark, SUMO or Chromium."""
+    """Returns a mark that skips a test if a program is missing: tshark, SUMO or Chromium.
+
+    Chromium is driven through Playwright, a package of the tests.
+    """
+    if name == "Chromium" and find_spec("playwright") is None:
+        name = "Playwright"
     found = {
+        "Playwright": lambda: None,
         "tshark": lambda: shutil.which("tshark"),
         "SUMO": _traces.find_sumo,
         "Chromium": lambda: shutil.which("chromium") or shutil.which("chromium-browser"),

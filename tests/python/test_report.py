@@ -76,8 +76,8 @@ def wired(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def browser(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Browser]:
-    opened = Browser(tmp_path_factory.mktemp("browser"))
+def browser() -> Iterator[Browser]:
+    opened = Browser()
     yield opened
     opened.close()
 
@@ -143,7 +143,7 @@ def test_the_cursor_moves_all_panels_and_shows_recorded_values(radio: Path, brow
         "o.scrollIntoView({block: 'center'}); const b = o.getBoundingClientRect(); "
         "return [b.left, b.top, b.width, b.height]; })()"
     )
-    browser.mouse("mouseMoved", x=box[0] + 0.75 * box[2], y=box[1] + box[3] / 2)
+    browser.page.mouse.move(box[0] + 0.75 * box[2], box[1] + box[3] / 2)
     browser.wait("Report.state.t > 1.45 && Report.state.t < 1.55")
     moved = browser.value("[...document.querySelectorAll('.cursor')].map(c => c.style.left)")
     assert len(left) == len(moved) == 10
@@ -168,12 +168,112 @@ def test_the_numbers_of_the_tables_are_those_of_the_files(radio: Path, browser: 
 
 
 @needs_tool("Chromium")
+def test_each_point_of_a_line_is_a_row_of_its_table(radio: Path, browser: Browser):
+    browser.open(radio / "report.html")
+    lines = browser.value(
+        "Object.fromEntries(Report.charts.panels.map(p => [p.id, "
+        "p.series.map(s => [[...s.x], [...s.y]])]))"
+    )
+    results = fadeout.Results.open(radio)
+    down = results.transport_blocks.filter(pl.col("direction").cast(pl.String) == "downlink")
+    waiting = pl.col("rlc_new_bytes") + pl.col("rlc_retransmission_bytes")
+    for panel, line, rows, value in (
+        ("cwnd", 0, results.congestion, pl.col("cwnd_segments")),
+        ("cwnd", 1, results.congestion, pl.col("ssthresh_segments")),
+        ("rtt", 0, results.congestion, pl.col("srtt_s") * 1e3),
+        ("rate", 0, results.throughput, pl.col("rate_mbps")),
+        ("sinr", 0, down, pl.col("sinr_db")),
+        ("mcs", 0, down, pl.col("mcs")),
+        ("buffer", 0, results.bearers, waiting / 1000),
+    ):
+        known = set(rows.select("time_s", value.cast(pl.Float64)).rows())
+        points = list(zip(*lines[panel][line], strict=True))
+        # A gap is a point without a value.
+        shown = [point for point in points if point[1] is not None]
+        assert len(shown) > 10
+        assert set(shown) <= known, panel
+
+
+def test_names_in_tables_are_inert_too(wired: Path, tmp_path: Path):
+    folder = shutil.copytree(wired, tmp_path / "hostile")
+    written = json.dumps(HOSTILE)[1:-1]
+    for path in folder.glob("*.json"):
+        text = path.read_text("utf-8")
+        path.write_text(text.replace('"download', f'"{written}'), "utf-8")
+    names = pl.selectors.string() | pl.selectors.categorical() | pl.selectors.enum()
+    for path in folder.glob("*.parquet"):
+        frame = pl.read_parquet(path).with_columns(
+            names.cast(pl.String).str.replace("^download", HOSTILE, literal=False)
+        )
+        frame.write_parquet(path)
+    text = report.write(folder).read_text("utf-8")
+    assert text.count(HOSTILE.replace("<", "&lt;").replace(">", "&gt;")) > 3
+    assert "<img" not in text
+    assert text.count("</script>") == text.count("<script") == 3
+
+
+MANY = """
+duration = "2 s"
+seed = 1
+
+[link.core]
+from = "server"
+to = "site"
+rate = "1 Gbit/s"
+delay = "10 ms"
+
+[cell.site]
+height = "25 m"
+radio = { kind = "lte" }
+carrier = "2.1 GHz"
+bandwidth = "20 MHz"
+tx-power = "46 dBm"
+channel = { path-loss = "uma" }
+
+[ue.phone]
+count = 1000
+drop = { radius = "500 m" }
+speed = "50 km/h"
+
+[flow.download]
+from = "server"
+to = "phone-7"
+"""
+
+
+@needs_tool("Chromium")
+def test_a_thousand_ues_play_at_thirty_frames_a_second(
+    browser: Browser, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    # The frames of the map do not change the time for one of them.
+    monkeypatch.setattr("fadeout.report.scene.MOST_LOOKS", 20_000)
+    fadeout.run(MANY, out=tmp_path / "run")
+    browser.open(report.write(tmp_path / "run"))
+    assert browser.value("Report.data.map.objects.length") == 1000
+    browser.value("window.frames = 0; Report.on('time', () => window.frames++)")
+    before, picture = (
+        browser.cpu_seconds(),
+        browser.value("document.getElementById('map').toDataURL()"),
+    )
+    browser.press("Space")
+    # A run of 2 s plays for 20 s.
+    browser.wait("window.frames >= 60 || !Report.state.playing")
+    frames = browser.value("window.frames")
+    spent = browser.cpu_seconds() - before
+    assert browser.value("document.getElementById('map').toDataURL()") != picture
+    # A browser draws a frame when its main thread is free, so this thread sets the rate. Its
+    # processor time is compared, as the time of a clock would include other programs.
+    assert frames >= 10
+    assert spent / frames <= 1 / 30, f"{frames / spent:.0f} frames in a second of the processor"
+
+
+@needs_tool("Chromium")
 def test_the_keyboard_is_enough(radio: Path, browser: Browser):
     browser.open(radio / "report.html")
     time = "Report.state.t"
     browser.press("ArrowRight")
     assert browser.value(time) == pytest.approx(2 / 500)
-    browser.press("ArrowRight", shift=True)
+    browser.press("Shift+ArrowRight")
     assert browser.value(time) == pytest.approx(11 * 2 / 500)
     browser.press("End")
     assert browser.value(time) == 2
@@ -204,6 +304,42 @@ def test_the_keyboard_is_enough(radio: Path, browser: Browser):
 
 
 @needs_tool("Chromium")
+def test_tab_reaches_all_controls_and_shows_where_it_is(radio: Path, browser: Browser):
+    browser.open(radio / "report.html")
+    focused = (
+        "(e => [e.id || e.textContent, getComputedStyle(e).outlineStyle])(document.activeElement)"
+    )
+    found: list[str] = []
+    for _ in range(200):
+        browser.press("Tab")
+        name, outline = browser.value(focused)
+        if browser.value("document.activeElement === document.body"):
+            break
+        found.append(name)
+        assert outline != "none", f"the focus on {name} cannot be seen"
+    controls = browser.value("[...document.querySelectorAll('#controls [id]')].map(e => e.id)")
+    assert set(controls) - {"clock"} <= set(found)
+    assert {"map", "map-in", "map-out", "map-fit", "follow"} <= set(found)
+    # The entries of the legends switch lines off and on.
+    entry = browser.value("document.querySelector('[data-panel=cwnd] .legend button').textContent")
+    assert entry in found
+    browser.value("document.querySelector('[data-panel=cwnd] .legend button').focus()")
+    browser.press("Enter")
+    assert browser.value("Report.charts.panels.find(p => p.id === 'cwnd').series[0].shown") is False
+    # A list changes with the arrow keys, and the time stands.
+    browser.value("document.getElementById('speed').focus()")
+    before = browser.value("[Report.state.t, document.getElementById('speed').value]")
+    browser.press("ArrowDown")
+    after = browser.value("[Report.state.t, document.getElementById('speed').value]")
+    assert (after[0], after[1] != before[1]) == (before[0], True)
+    # Alt and an arrow move the map.
+    browser.value("document.getElementById('map').focus()")
+    picture = browser.value("document.getElementById('map').toDataURL()")
+    browser.press("Alt+ArrowUp")
+    assert browser.value("document.getElementById('map').toDataURL()") != picture
+
+
+@needs_tool("Chromium")
 def test_the_map_plays_on_the_same_cursor(radio: Path, browser: Browser):
     browser.open(radio / "report.html", hash="#t=0")
     picture = "document.getElementById('map').toDataURL()"
@@ -225,11 +361,7 @@ def test_the_map_plays_on_the_same_cursor(radio: Path, browser: Browser):
 
 @needs_tool("Chromium")
 def test_dark_mode_and_reduced_motion_follow_the_system(radio: Path, browser: Browser):
-    features = [
-        {"name": "prefers-color-scheme", "value": "dark"},
-        {"name": "prefers-reduced-motion", "value": "reduce"},
-    ]
-    browser.call("Emulation.setEmulatedMedia", features=features)
+    browser.page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     browser.open(radio / "report.html")
     assert browser.value("getComputedStyle(document.body).backgroundColor") == "rgb(21, 24, 27)"
     browser.value("window.moves = 0; Report.on('time', () => window.moves++)")
@@ -238,14 +370,14 @@ def test_dark_mode_and_reduced_motion_follow_the_system(radio: Path, browser: Br
     # Pictures are half a second apart: at a tenth of the speed, 0.05 s of the run.
     assert browser.value("window.moves <= Report.state.t / 0.049")
     browser.press("Escape")
-    browser.call("Emulation.setEmulatedMedia", features=[])
+    browser.page.emulate_media(color_scheme="null", reduced_motion="null")
 
 
 @needs_tool("Chromium")
 def test_print_is_light_and_without_controls(radio: Path, browser: Browser, tmp_path: Path):
     browser.open(radio / "report.html")
     browser.press("d")
-    browser.pdf(tmp_path / "report.pdf")
+    browser.page.pdf(path=tmp_path / "report.pdf", print_background=True)
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
     assert browser.errors == []
     assert browser.value("document.documentElement.dataset.theme") == "dark"

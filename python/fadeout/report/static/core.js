@@ -31,7 +31,12 @@ const Report = (() => {
   // Okabe and Ito (2008). The third colour is the ink, which both themes show well.
   const PALETTE = ["--blue", "--orange", "--ink", "--green", "--sky", "--vermilion", "--purple", "--brown"];
   const color = (number) => css(PALETTE[number % PALETTE.length]);
-  const css = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+  // The browser computes a style for some microseconds, and a frame needs thousands of colours.
+  const styles = new Map();
+  function css(name) {
+    if (!styles.has(name)) styles.set(name, getComputedStyle(document.documentElement).getPropertyValue(name).trim());
+    return styles.get(name);
+  }
 
   function make(tag, options = {}, ...children) {
     const made = document.createElement(tag);
@@ -64,7 +69,10 @@ const Report = (() => {
   const state = { t: 0, low: 0, high: data.duration || 0, held: false, playing: false };
   const listeners = { time: [], range: [], theme: [] };
   const on = (kind, call) => listeners[kind].push(call);
-  const tell = (kind) => listeners[kind].forEach((call) => call());
+  function tell(kind) {
+    if (kind === "theme") styles.clear();
+    listeners[kind].forEach((call) => call());
+  }
 
   function setTime(t) {
     state.t = Math.min(Math.max(t, 0), data.duration || 0);
