@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, field
 from pathlib import Path
-from threading import Condition, Event, Thread
+from threading import Event, Thread
 from typing import Any, Protocol
 
 import polars as pl
@@ -14,6 +14,7 @@ import polars as pl
 from fadeout.campaign import seal
 from fadeout.campaign.jobs import Job, Planner, Point
 from fadeout.campaign.parts import FAILED, KEPT, Parts, write_whole
+from fadeout.campaign.queue import JobQueue
 from fadeout.campaign.seeds import Seeds
 from fadeout.campaign.work import Context, Outcome
 
@@ -60,7 +61,7 @@ class Executor(Protocol):
 
 
 @dataclass
-class Engine:
+class Engine(JobQueue[Job]):
     """The runs of a campaign: finished, in progress, and missing.
 
     The results do not depend on the order of the runs, or on the worker of each. A run is a
@@ -94,16 +95,12 @@ class Engine:
     """The runs of each point, in the order of their seeds."""
 
     def __post_init__(self) -> None:
-        self._changed = Condition()
-        self._ended = Event()
-        self._queue: deque[Job] = deque()
-        self._under_way: set[str] = set()
+        super().__init__()
         self._points_of: dict[str, set[int]] = {}
         self._open: dict[int, set[str]] = {}
         self._fresh: list[Outcome] = []
         self._costs: dict[str, tuple[float, int]] = {}
         self._flushed_at = time.monotonic()
-        self._error: BaseException | None = None
 
     # --- planning -------------------------------------------------------------------------------
 
@@ -170,38 +167,13 @@ class Engine:
 
     # --- for executors --------------------------------------------------------------------------
 
-    @property
-    def is_finished(self) -> bool:
-        """True if no run is missing or in progress."""
-        # The lock is needed, as a finished point may be about to get more seeds.
-        with self._changed:
-            return self._error is not None or self.finished == self.total
+    def has_all(self) -> bool:
+        """Returns True if no run is missing or in progress."""
+        return self.finished == self.total
 
-    def wait_until_finished(self, timeout_s: float) -> bool:
-        """Waits for the end, at most `timeout_s`. Returns True if all runs have ended."""
-        return self.is_finished or self._ended.wait(timeout_s) or self.is_finished
-
-    def take(self) -> Job | None:
-        """Returns the next run. None if none is waiting."""
-        with self._changed:
-            while self._queue:
-                job = self._queue.popleft()
-                if job.run not in self.done and job.run not in self.failed:
-                    self._under_way.add(job.run)
-                    return job
-            return None
-
-    def take_some(self, budget_s: float, most: int) -> list[Job]:
-        """Returns runs that take about `budget_s` together, or one run while no cost is known."""
-        jobs: list[Job] = []
-        cost_s = 0.0
-        while len(jobs) < most and (job := self.take()) is not None:
-            jobs.append(job)
-            about = self.estimate(job)
-            cost_s += about
-            if cost_s >= budget_s or about == 0.0:
-                break
-        return jobs
+    def is_wanted(self, job: Job) -> bool:
+        """Returns False if another campaign has finished the run meanwhile."""
+        return job.run not in self.done and job.run not in self.failed
 
     def give(self, outcomes: Iterable[Outcome]) -> None:
         """Records the outcomes of runs."""
@@ -217,35 +189,7 @@ class Engine:
                     self._close(outcome.job.run, value=self._value(outcome.row))
             self._wake()
 
-    def give_back(self, jobs: Iterable[Job]) -> None:
-        """Puts runs that were not done back into the queue."""
-        with self._changed:
-            for job in jobs:
-                self._under_way.discard(job.run)
-                self._queue.appendleft(job)
-            self._changed.notify_all()
-
-    def give_up(self, error: BaseException) -> None:
-        """Records an error that ends everything."""
-        with self._changed:
-            self._error = self._error or error
-            self._wake()
-
-    def _wake(self) -> None:
-        """Wakes the threads that wait for a run, or for the end."""
-        if self._queue or self.is_finished:
-            self._changed.notify_all()
-        if self.is_finished:
-            self._ended.set()
-
-    def wait(self, timeout_s: float) -> None:
-        """Waits until there may be a run to do."""
-        with self._changed:
-            if not self.is_finished:
-                self._changed.wait(timeout_s)
-
     def _close(self, run: str, *, value: float | None = None, failed: str | None = None) -> None:
-        self._under_way.discard(run)
         if run in self.done or run in self.failed:
             return
         if failed is None:
@@ -328,11 +272,6 @@ class Engine:
             is_of_metric = row["kind"] == "metric" and row["metrics"] != self.context.identity
             if row["kind"] not in AGAIN and not is_of_metric and row["run"] not in self.done:
                 self.failed[row["run"]] = row["kind"]
-
-    @property
-    def error(self) -> BaseException | None:
-        """The error that ended everything."""
-        return self._error
 
 
 def held(executor: Executor | None) -> AbstractContextManager[Any]:
