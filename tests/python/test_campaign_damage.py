@@ -185,10 +185,10 @@ def test_an_old_folder_with_a_broken_part_is_not_gone_on_with(campaign: Campaign
 
 
 def test_runs_of_a_study_that_were_damaged_are_done_again(tmp_path: Path):
-    store = Store(tmp_path / "s")
+    store = Store(tmp_path / "s", "build")
     store.keep("one", {"x": 1})
     store.close()
     (part,) = (tmp_path / "s").iterdir()
-    assert Store(tmp_path / "s")["one"] == {"x": 1}
+    assert Store(tmp_path / "s", "build")["one"] == {"x": 1}
     with flipped(part, 8 * 100):
-        assert "one" not in Store(tmp_path / "s")
+        assert "one" not in Store(tmp_path / "s", "build")

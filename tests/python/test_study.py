@@ -48,6 +48,7 @@ from fadeout.study import (
 )
 from fadeout.study.figures import grouped_bars, line_with_intervals, mark_cut_intervals
 from fadeout.study.job import Item, Reader
+from fadeout.study.store import results_version
 
 ROOT = Path(__file__).parents[2]
 SCENARIO = STUDY.folder / "scenario.toml"
@@ -151,7 +152,7 @@ def test_a_run_is_named_by_what_it_depends_on():
 def test_finished_runs_are_read_again_and_only_the_others_are_run(tmp_path: Path):
     path = tmp_path / "unfinished"
     jobs = [small(seed) for seed in (1, 2, 3)]
-    first = Store(path)
+    first = Store(path, "build")
     before = ThreadRunner(store=first).collect(jobs[:2], goodput)
     first.close()
     # File of a process that was killed while it wrote a part.
@@ -163,42 +164,52 @@ def test_finished_runs_are_read_again_and_only_the_others_are_run(tmp_path: Path
         return read[-1]
 
     not_read.__module__, not_read.__qualname__ = goodput.__module__, goodput.__qualname__
-    second = Store(path)
+    second = Store(path, "build")
     assert len(second) == 2
     found = ThreadRunner(store=second).collect(jobs, not_read)
     assert found[:2] == before
     assert read == [found[2]]
     second.close()
     assert not list(path.glob(".*"))
-    assert len(Store(path)) == 3
+    assert len(Store(path, "build")) == 3
     second.remove()
     assert not path.exists()
 
 
 def test_what_is_read_again_is_equal_to_the_last_bit(tmp_path: Path):
-    store = Store(tmp_path / "unfinished")
+    store = Store(tmp_path / "unfinished", "build")
     items = [{"a": 0.1 + 0.2, "b": math.nan, "c": 5e-324, "d": 2**60, "e": [None, "x"]}]
     for number, item in enumerate(items):
         assert repr(store.keep(str(number), item)) == repr(item)
     store.close()
-    again = Store(store.path)
+    again = Store(store.path, "build")
     assert repr([again[str(number)] for number in range(len(items))]) == repr(items)
 
 
-def test_runs_of_another_build_are_not_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_runs_of_another_version_are_not_used(tmp_path: Path):
     path = tmp_path / "unfinished"
-    store = Store(path)
+    store = Store(path, "build")
     store.keep("run", 1.0)
     store.close()
-    monkeypatch.setattr("fadeout.study.store.results_version", lambda: "another")
-    other = Store(path)
+    other = Store(path, "another")
     assert len(other) == 0
     other.keep("run", 2.0)
     other.close()
-    assert Store(path)["run"] == 2.0
+    assert Store(path, "another")["run"] == 2.0
     assert len(list(path.iterdir())) == 1
     (path / "part-0.parquet").write_bytes(b"\xff\xfe")
-    assert len(Store(path)) == 0
+    assert len(Store(path, "build")) == 0
+
+
+def test_an_edited_text_keeps_the_runs_and_edited_code_does_not(tmp_path: Path):
+    (tmp_path / "runs.py").write_text("a = 1")
+    (tmp_path / "report.md").write_text("One.")
+    version = results_version.__wrapped__
+    before = version(tmp_path)
+    (tmp_path / "report.md").write_text("Two.")
+    assert version(tmp_path) == before
+    (tmp_path / "runs.py").write_text("a = 2")
+    assert version(tmp_path) != before
 
 
 def test_an_interval_that_leaves_the_axes_has_an_arrow_at_the_edge():
@@ -281,7 +292,7 @@ def test_ctrl_c_keeps_the_runs_that_were_done(tmp_path: Path):
         if done >= 3:
             raise KeyboardInterrupt
 
-    store = Store(tmp_path / "unfinished")
+    store = Store(tmp_path / "unfinished", "build")
     runner = ThreadRunner(workers=1, progress=stop_after_three, store=store)
     jobs = [small(seed, duration="5 s") for seed in range(1, 100)]
     found = runner.collect(jobs, fingerprint)
@@ -349,12 +360,14 @@ def test_the_study_in_the_documentation_runs(
     monkeypatch.chdir(tmp_path)
     scenario.rename("scenario.toml")
     page = (ROOT / "docs/studies/writing.md").read_text()
+    for kind, name in (("toml", "study.toml"), ("markdown", "report.md"), ("python", "two.py")):
+        Path(name).write_text(page.split(f"```{kind}\n")[1].split("```")[0])
     module = ModuleType("two")
-    exec(page.split("```python\n")[1].split("```")[0], vars(module))
+    exec(Path("two.py").read_text(), vars(module))
     report = run_study(module.STUDY, tmp_path / "out", Options(quick=True, seeds=5))
     assert report.is_whole
     rows = json.loads((tmp_path / "out/results.json").read_text())["goodput"]
-    assert [row["name"] for row in rows] == ["cubic", "newreno"]
+    assert [row["name"] for row in rows] == ["CUBIC", "NewReno"]
     assert all(0 < row["goodput_mbps_mean"] < 10 for row in rows)
 
 
@@ -379,7 +392,7 @@ class ProcessRunner:
 def test_an_executor_of_campaigns_does_the_runs_of_a_study(tmp_path: Path):
     jobs = [small(seed) for seed in (1, 2, 3, 4)]
     counted: list[int] = []
-    store = Store(tmp_path / "unfinished")
+    store = Store(tmp_path / "unfinished", "build")
     runner = ThreadRunner(
         executor=Threads(2), store=store, progress=lambda done, _total: counted.append(done)
     )

@@ -63,11 +63,15 @@ def mistake(
     suggestion: str | None = None,
     file: Path | None = None,
     key: str | None = None,
+    line: int = 1,
 ) -> ScenarioError:
-    """Returns an error like those of scenarios: the message, and in `file` the line with `key`."""
+    """Returns an error like those of scenarios: the message, and in `file` the line with `key`.
+
+    The search for `key` begins in the given line. Without `key` the mistake is the whole line.
+    """
     hints = [f" = help: did you mean {suggestion}?"] if suggestion else []
     hints += [f" = expected {expected}"] if expected else []
-    line, column, text = _find(file, key)
+    line, column, text = _find(file, key, line)
     if file is None or line == 0:
         where = "" if file is None else f"{file}: "
         rest = "".join(f"\n{hint}" for hint in hints)
@@ -78,7 +82,7 @@ def mistake(
         f"{gutter}--> {file}:{line}:{column}",
         f"{gutter} |",
         f"{line} | {text}",
-        f"{gutter} | {' ' * (column - 1)}{'^' * len(key or '')}",
+        f"{gutter} | {' ' * (column - 1)}{'^' * len(key or text)}",
         *(f"{gutter}{hint}" for hint in hints),
     ]
     rendered = "\n".join(lines)
@@ -96,12 +100,18 @@ def mistake(
     return error
 
 
-def _find(file: Path | None, key: str | None) -> tuple[int, int, str]:
-    """Returns line and column of `key` in `file`, as a whole word outside comments. 0 if absent."""
-    if file is None or not key:
+def _find(file: Path | None, key: str | None, first: int) -> tuple[int, int, str]:
+    """Returns line and column of `key` in `file`, as a whole word outside comments. 0 if absent.
+
+    Without a key, the place is the start of the line `first`, unless it is line 1.
+    """
+    if file is None or (key is None and first == 1):
         return 0, 0, ""
+    lines = file.read_text(encoding="utf-8").splitlines()
+    if key is None:
+        return first, 1, lines[first - 1]
     pattern = re.compile(rf"(?<![\w.-]){re.escape(key)}(?![\w-])")
-    for number, text in enumerate(file.read_text(encoding="utf-8").splitlines(), start=1):
+    for number, text in enumerate(lines[first - 1 :], start=first):
         found = pattern.search(text.partition("#")[0])
         if found:
             return number, found.start() + 1, text

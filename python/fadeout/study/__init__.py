@@ -1,8 +1,9 @@
 """Studies: questions that many runs of one scenario answer, with a report.
 
-A study is a package in `fadeout.studies`. Its docstring states the question, and its `STUDY`
-describes the runs. The package has the scenario (`scenario.toml`) and the assumptions
-(`README.md`). A study that repeats an experiment also has the published numbers (`published.toml`).
+A study is a package in `fadeout.studies`. Its docstring states the question. The package has the
+scenario (`scenario.toml`), the settings of the runs (`study.toml`), the page (`report.md`) and the
+assumptions (`README.md`). A study that repeats an experiment also has the published numbers
+(`published.toml`). Its Python code computes the numbers of the page.
 
 This package has the parts that all studies share: effort, runs, changes of assumptions, estimates,
 tables with published numbers, verdicts, figures and reports.
@@ -19,18 +20,21 @@ from fadeout.statistics import (
     paired_ratio,
 )
 from fadeout.study.batch import CountCallback
-from fadeout.study.changes import UNCHANGED, Change, Moved, assumptions_section
+from fadeout.study.changes import UNCHANGED, Change, Choice, Moved, assumptions_section
 from fadeout.study.claims import (
     ABOVE_ZERO,
     Check,
     Claim,
     Outcome,
+    Tolerance,
     Verdict,
     claims_section,
     judged,
     sign,
 )
+from fadeout.study.data import Data
 from fadeout.study.job import QUIET, QUIET_CELL, Job, Values, overrides
+from fadeout.study.page import Page
 from fadeout.study.places import (
     IN_SIGHT,
     OTHER_LAWS,
@@ -62,8 +66,10 @@ __all__ = [
     "Cell",
     "Change",
     "Check",
+    "Choice",
     "Claim",
     "CountCallback",
+    "Data",
     "Effort",
     "Estimate",
     "Job",
@@ -72,6 +78,7 @@ __all__ = [
     "Numbers",
     "Options",
     "Outcome",
+    "Page",
     "Places",
     "Report",
     "Runner",
@@ -82,6 +89,7 @@ __all__ = [
     "Study",
     "Table",
     "ThreadRunner",
+    "Tolerance",
     "Values",
     "Verdict",
     "assumptions_section",

@@ -1,4 +1,4 @@
-"""Assumptions that a study changes one at a time, and the report's section on their effects."""
+"""Choices and changes of assumptions, and the report's section on the effects of changes."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -8,6 +8,14 @@ from matplotlib.figure import Figure
 
 from fadeout.study.job import Values
 from fadeout.study.report import Section, Table
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A named choice, such as a sender or a link, with its overrides of the scenario."""
+
+    name: str
+    values: Values = field(default_factory=dict, hash=False)
 
 
 @dataclass(frozen=True)

@@ -93,6 +93,34 @@ ABOVE_ZERO = Check(low=0.0)
 
 
 @dataclass(frozen=True)
+class Tolerance:
+    """Rule that gives the check of each number of a published table."""
+
+    factor: float
+    """Factor by which a value may be larger or smaller than the published one."""
+    least: float = 0.0
+    """Difference that is always allowed, in the unit of the value."""
+    significant: int = 4
+    """Significant digits of the limits."""
+    unit: str = ""
+    digits: int = 0
+    """Digits of the study's value after the decimal point."""
+
+    def check(self, published: float, within: Sequence[float] | None = None) -> Check:
+        """Returns the check of a published number. `within` replaces the limits of the rule."""
+        low = max(0.0, min(published / self.factor, published - self.least))
+        high = max(published * self.factor, published + self.least)
+        low, high = within or (low, high)
+        return Check(
+            published=f"{published:g}{self.unit}",
+            low=float(f"{low:.{self.significant}g}"),
+            high=float(f"{high:.{self.significant}g}"),
+            unit=self.unit,
+            spec=f".{self.digits}f",
+        )
+
+
+@dataclass(frozen=True)
 class Claim:
     """A claim of a publication: its text, and a check for each value that it states."""
 
@@ -232,16 +260,12 @@ def claims_section(
 
 
 def _summary(setup: str, verdicts: Sequence[Verdict]) -> str:
-    """Returns the number of checks of each outcome, and a line for each claim."""
+    """Returns the number of checks of each outcome, and the findings without a check."""
     counted = counts(outcome for one in verdicts for outcome in one.outcomes.values())
-    head = f"{setup[:1].upper()}{setup[1:]}: {counted}." if setup else f"Checks: {counted}."
     if setup:
-        return head
-    lines = [
-        f"- `{one.claim.name}`: {one.outcome}." + (f" {one.note}." if one.note else "")
-        for one in verdicts
-    ]
-    return "\n".join([head, "", *lines])
+        return f"{setup[:1].upper()}{setup[1:]}: {counted}."
+    notes = [f"- `{one.claim.name}`: {one.note}." for one in verdicts if one.note]
+    return "\n".join([f"Checks: {counted}.", *([""] if notes else []), *notes])
 
 
 def counts(outcomes: Iterable[Outcome]) -> str:

@@ -11,7 +11,7 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from fadeout._version import describe_build
-from fadeout.statistics import FEWEST, Estimate
+from fadeout.statistics import FEWEST, Estimate, Spread
 from fadeout.study.figures import mark_cut_intervals
 
 FEW_SEEDS = (
@@ -59,7 +59,7 @@ class Table:
                 *first,
                 *([_cell(cell, record) for cell in columns.values()] for record in records),
             ],
-            data=[_data(record, unit) for record in records],
+            data=[data_of(record, unit) for record in records],
         )
 
     @property
@@ -83,13 +83,17 @@ def _cell(cell: Cell, record: Record) -> str:
     return NEGATIVE_ZERO.sub(r"\1", text)
 
 
-def _data(record: Record, unit: str) -> dict[str, Any]:
+def data_of(record: Record, unit: str = "") -> dict[str, Any]:
+    """Returns the columns of a data file.
+
+    An estimate becomes `NAME_meanUNIT` and `NAME_ci95UNIT`. Names that begin with `_` are left out.
+    """
     columns: dict[str, Any] = {}
     for name, value in record.items():
         if name.startswith("_"):
             continue
-        is_estimate = isinstance(value, Estimate)
-        columns |= value.data(f"{name}_", unit) if is_estimate else {name: value}
+        is_bounded = isinstance(value, Estimate | Spread)
+        columns |= value.data(f"{name}_", unit) if is_bounded else {name: value}
     return columns
 
 

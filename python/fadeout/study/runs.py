@@ -47,6 +47,8 @@ class Effort:
     """Maximum simulated time of a run in the table that changes one assumption at a time. None
     for `duration_s`.
     """
+    runs: int = 0
+    """Number of runs of the study, for the display of progress."""
 
     @property
     def duration(self) -> Values:
@@ -157,7 +159,10 @@ class Runs(Generic[AnyEffort]):
 def effort_of(full: AnyEffort, quick: AnyEffort, options: Options) -> AnyEffort:
     """Returns the effort that `options` select."""
     chosen = quick if options.quick else full
-    return chosen if options.seeds is None else replace(chosen, seeds=options.seeds)
+    if options.seeds is None:
+        return chosen
+    runs = round(chosen.runs * options.seeds / chosen.seeds)
+    return replace(chosen, seeds=options.seeds, runs=runs)
 
 
 def spread(seed: int) -> float:

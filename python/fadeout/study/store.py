@@ -25,11 +25,13 @@ class Store:
     """Values read from finished runs, by the digest of each run, in parts as in a campaign.
 
     Parts are written about once a second, so a crash loses one second of runs. Runs of another
-    build are not used.
+    version are not used.
     """
 
-    def __init__(self, folder: Path) -> None:
+    def __init__(self, folder: Path, version: str) -> None:
+        """Opens the store in `folder`. `version` names the code that reads values from runs."""
         self.path = folder
+        self._version = version
         self._lock = Lock()
         self._parts = Parts(folder)
         self._fresh: dict[str, str] = {}
@@ -69,8 +71,7 @@ class Store:
             if not self._is_used:
                 self._parts.remove()
             self._is_begun = True
-        build = results_version()
-        rows = [{"run": name, "build": build, "item": item} for name, item in fresh.items()]
+        rows = [{"run": name, "build": self._version, "item": item} for name, item in fresh.items()]
         self._parts.write(rows, ROWS)
 
     def close(self) -> None:
@@ -92,7 +93,7 @@ class Store:
             # Without a part, the store is new.
             frame = pl.DataFrame()
         if set(ROWS) <= set(frame.columns):
-            frame = frame.filter(pl.col("build") == results_version())
+            frame = frame.filter(pl.col("build") == self._version)
         else:
             frame = pl.DataFrame(schema=ROWS)
         self._is_used = not frame.is_empty()
@@ -100,14 +101,30 @@ class Store:
         return {name: json.loads(item) for name, item in zip(names, items, strict=True)}
 
 
+USER_INTERFACE = ("campaign", "cli", "plot", "report", "studies", "study", "validate")
+"""Folders of the package without effect on the results of a run."""
+
+PAGE = ("README.md", "report.md", "study.toml", "published.toml")
+"""Files of a study with its texts, and with values that are part of each run's own name."""
+
+
 @cache
-def results_version() -> str:
-    """Returns a digest of all files that affect the value read from a run: engine and studies."""
+def results_version(study: Path) -> str:
+    """Returns a digest of all files that affect a value read from a run.
+
+    The engine, the modules that read results and the files of the study affect a value. An edited
+    text of a study's page has no effect, so the page keeps its runs.
+    """
     digest = hashlib.blake2b(digest_size=16)
     package = Path(fadeout.__file__).parent
-    files = [*package.glob("_native*"), *package.glob("stud*/**/*"), package / "results.py"]
-    for path in sorted(files):
-        if path.is_file() and path.suffix != ".pyc":
-            digest.update(f"{path.relative_to(package)} {path.stat().st_size}\n".encode())
+    shared = [
+        path
+        for path in package.rglob("*.py")
+        if path.relative_to(package).parts[0] not in USER_INTERFACE
+    ]
+    own = [path for path in study.rglob("*") if path.is_file() and path.name not in PAGE]
+    for path in sorted([*package.glob("_native*"), *shared, *own]):
+        if path.suffix != ".pyc":
+            digest.update(f"{path.name} {path.stat().st_size}\n".encode())
             digest.update(path.read_bytes())
     return digest.hexdigest()

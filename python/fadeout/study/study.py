@@ -12,11 +12,13 @@ from typing import Any, Generic
 
 from fadeout.campaign.engine import held
 from fadeout.study.batch import CountCallback
+from fadeout.study.data import Data
 from fadeout.study.folder import may_replace, new_folder
+from fadeout.study.page import Page
 from fadeout.study.report import Report, Section
 from fadeout.study.runner import Runner, ThreadRunner
 from fadeout.study.runs import AnyEffort, Options, Runs, effort_of
-from fadeout.study.store import Store
+from fadeout.study.store import Store, results_version
 
 EFFORT = "effort.json"
 """File with the number of runs in the report, the number done for it, and the time they took."""
@@ -40,6 +42,35 @@ class Study(Generic[AnyEffort]):
     """Yields the sections of the report. After Ctrl-C the report has the sections until then."""
     other_scenarios: Mapping[str, str] = field(default_factory=dict)
     """Descriptions and file names of further scenarios that the report names."""
+    order: Mapping[str, int] = field(default_factory=dict)
+    """Places of the sections in the report, by name. Without it they are in their own order."""
+
+    @classmethod
+    def of(
+        cls,
+        data: Data,
+        page: Page,
+        effort: type[AnyEffort],
+        sections: Callable[[Runs[AnyEffort]], Iterator[Section]],
+    ) -> "Study[AnyEffort]":
+        """Returns the study of a folder with a page and data.
+
+        The data have the efforts in the tables `full` and `quick`, and may name further scenarios
+        in the table `scenarios`. The name of the study is that of its folder.
+        """
+        folder = page.file.parent
+        return cls(
+            name=folder.resolve().name.replace("_", "-"),
+            folder=folder,
+            title=page.title,
+            introduction=page.introduce(),
+            full=data.one("full", effort),
+            quick=data.one("quick", effort),
+            count=lambda effort: effort.runs,
+            sections=sections,
+            other_scenarios=data.document.get("scenarios", {}),
+            order=page.order,
+        )
 
     def report(self, runner: Runner, effort: AnyEffort) -> Report:
         """Does the runs. Raises KeyboardInterrupt if they were stopped before the first section."""
@@ -64,7 +95,7 @@ class Study(Generic[AnyEffort]):
         return Report(
             title=self.title,
             introduction=self.introduction.strip(),
-            sections=sections,
+            sections=sorted(sections, key=lambda each: self.order.get(each.name, 0)),
             facts={**facts, "runs": runs.count, **runs.facts, **files},
             records=runs.records,
             is_whole=runner.is_whole and not is_stopped,
@@ -89,7 +120,7 @@ def unfinished_runs(study: Study[Any], folder: Path, options: Options) -> Store:
     quick = ["quick"] if options.quick else []
     seeds = [] if options.seeds is None else [f"seeds-{options.seeds}"]
     name = "-".join(["study", study.name, *quick, *seeds])
-    return Store(folder.parent / f"{name}.unfinished")
+    return Store(folder.parent / f"{name}.unfinished", results_version(study.folder))
 
 
 def run_study(

@@ -1,30 +1,86 @@
 """Verdicts on the paper's Table 1 and on the conclusions in its text."""
 
-from fadeout.studies.slow_start.misses import published
+from collections.abc import Mapping, Sequence
+
 from fadeout.studies.slow_start.ramp import AS_CHOSEN
-from fadeout.studies.slow_start.setups import BASE, PUBLISHED, SETTINGS, Setting
-from fadeout.studies.slow_start.table1 import COLUMNS, Found
-from fadeout.study import Check, Claim, Section, Verdict, claims_section, estimate
+from fadeout.studies.slow_start.runs import RampNumbers
+from fadeout.studies.slow_start.setups import (
+    BASE,
+    CONCLUSIONS,
+    PUBLISHED,
+    SETTINGS,
+    TOLERANCES,
+    Change,
+    Conclusion,
+    Setting,
+)
+from fadeout.study import Check, Claim, Verdict, estimate
 
-TOLERANCES = PUBLISHED["checks"]
+Found = Mapping[tuple[Change, Setting], Sequence[RampNumbers]]
 
-SLOW, QUICK, FAST = Setting(1.0, 5), Setting(0.1, 5), Setting(1.0, 1)
-MIDDLE, QUICKEST = Setting(0.5, 1), Setting(0.1, 1)
-
-REDUCTIONS = {
-    "ramp_1ms_sr5_to_sr1_pct": ("ramp_ms", SLOW, FAST),
-    "ramp_tti_1_to_0p1_sr5_pct": ("ramp_ms", SLOW, QUICK),
-    "ramp_0p5sr1_to_0p1sr5_pct": ("ramp_ms", MIDDLE, QUICK),
-    "ramp_kb_0p5sr1_to_0p1sr5_pct": ("ramp_kb", MIDDLE, QUICK),
-    "upt_kb_1ms_sr5_to_sr1_pct": ("upt_kb", SLOW, FAST),
-    "upt_kb_tti_1_to_0p1_sr5_pct": ("upt_kb", SLOW, QUICK),
-    "upt_kb_1ms5_to_0p1ms1_factor": ("upt_kb", SLOW, QUICKEST),
+COLUMNS = {
+    "ramp_ms": "ramp, ms",
+    "ramp_kb": "ramp, kB",
+    "upt_ms": "UPT, ms",
+    "upt_kb": "UPT, kB",
 }
-"""Column, setting before and setting after of each reduction that the text states."""
 
 
-def claims_of_table1(found: Found) -> Section:
-    """Returns the section with the verdicts on Table 1 and on the text's conclusions."""
+def values(found: Found, setting: Setting, column: str) -> list[float]:
+    """Returns a cell of the unchanged scenario for each seed."""
+    return [numbers[AS_CHOSEN.name][column] for numbers in found[BASE, setting]]
+
+
+def consistent(setting: Setting, column: str) -> float:
+    """Returns the paper's cell. A value that contradicts its row is replaced by one that agrees."""
+    row = setting.published("table1")
+    return row.get(f"{column}_consistent", row[column])
+
+
+def cell_check(setting: Setting, column: str) -> Check:
+    """Returns the check of a cell of Table 1 by the tolerance of its column."""
+    accepted = (
+        row.get(column)
+        for row in PUBLISHED["accepted"]
+        if (row["tti_ms"], row["sr_tti"]) == (setting.tti_ms, setting.period_tti)
+    )
+    return TOLERANCES[column].check(consistent(setting, column), next(accepted, None))
+
+
+def conclusion_check(conclusion: Conclusion) -> Check:
+    """Returns the check of a conclusion, whose number is a ratio of two cells.
+
+    The ratio has the tolerance of the column. A reduction in percent leaves the rest.
+    """
+    stated = float(PUBLISHED["text_claims"][conclusion.stated])
+    factor = TOLERANCES[conclusion.column].factor
+    ratio = 1 - stated / 100 if is_reduction(conclusion) else stated
+    low, high = float(f"{ratio / factor:.3g}"), float(f"{ratio * factor:.3g}")
+    return Check(f"{ratio:.3g}", low, high, neutral=1.0, spec=".2f")
+
+
+def is_reduction(conclusion: Conclusion) -> bool:
+    """Returns True if the paper states a reduction in percent, and False for a factor."""
+    return conclusion.stated.endswith("_pct")
+
+
+def ends(conclusion: Conclusion) -> tuple[Setting, Setting]:
+    """Returns the settings whose ratio is compared, the numerator first."""
+    (tti, period), (other_tti, other_period) = conclusion.before, conclusion.after
+    before, after = Setting(tti, int(period)), Setting(other_tti, int(other_period))
+    return (after, before) if is_reduction(conclusion) else (before, after)
+
+
+def name_of(conclusion: Conclusion) -> str:
+    """Returns the name of a conclusion in the table."""
+    over, under = ends(conclusion)
+    name = COLUMNS[conclusion.column].partition(",")[0]
+    unit = " bytes" if conclusion.column.endswith("kb") else ""
+    return f"{name}{unit}, {over.name} over {under.name}"
+
+
+def verdicts(found: Found) -> list[Verdict]:
+    """Returns the verdicts on Table 1 and on the text's conclusions."""
     cells = [
         Verdict(
             Claim(
@@ -36,56 +92,10 @@ def claims_of_table1(found: Found) -> Section:
         )
         for column, name in COLUMNS.items()
     ]
-    checks = {shown(key): reduction_check(key) for key in REDUCTIONS}
-    reductions = {
-        shown(key): estimate(
-            [
-                after / before if key.endswith("_pct") else before / after
-                for before, after in zip(
-                    values(found, first, column), values(found, then, column), strict=True
-                )
-            ]
-        )
-        for key, (column, first, then) in REDUCTIONS.items()
-    }
+    ratios = {}
+    for conclusion in CONCLUSIONS:
+        over, under = (values(found, each, conclusion.column) for each in ends(conclusion))
+        ratios[name_of(conclusion)] = estimate([a / b for a, b in zip(over, under, strict=True)])
+    checks = {name_of(each): conclusion_check(each) for each in CONCLUSIONS}
     text = Claim("reductions", "what the text concludes from Table 1", checks)
-    return claims_section([*cells, Verdict(text, reductions)])
-
-
-def values(found: Found, setting: Setting, column: str) -> list[float]:
-    """Returns a cell of the unchanged scenario for each seed."""
-    return [numbers[AS_CHOSEN.name][column] for numbers in found[BASE, setting]]
-
-
-def cell_check(setting: Setting, column: str) -> Check:
-    """Returns the check of a cell of Table 1 by the tolerance of its column."""
-    paper = published(setting, column)
-    factor = TOLERANCES[f"{column}_factor"]
-    least = TOLERANCES.get(f"{column}_least", 0.0)
-    low, high = min(paper / factor, paper - least), max(paper * factor, paper + least)
-    for row in TOLERANCES["accepted"]:
-        if (row["tti_ms"], row["sr_tti"]) == (setting.tti_ms, setting.period_tti):
-            low, high = row.get(column, (low, high))
-    return Check(f"{paper:g}", float(f"{low:.4g}"), float(f"{high:.4g}"), unit="", spec=".0f")
-
-
-def reduction_check(key: str) -> Check:
-    """Returns the check of a reduction, which is that of the share that is left.
-
-    The share is the ratio of two cells, and has the tolerance of their column.
-    """
-    column = REDUCTIONS[key][0]
-    stated = float(PUBLISHED["text_claims"][key])
-    factor = TOLERANCES[f"{column}_factor"]
-    ratio = 1 - stated / 100 if key.endswith("_pct") else stated
-    low, high = float(f"{ratio / factor:.3g}"), float(f"{ratio * factor:.3g}")
-    return Check(f"{ratio:.3g}", low, high, neutral=1.0, spec=".2f")
-
-
-def shown(key: str) -> str:
-    """Returns the name of a reduction in the table."""
-    column, first, then = REDUCTIONS[key]
-    name = COLUMNS[column].partition(",")[0] + (" bytes" if column.endswith("kb") else "")
-    if key.endswith("_pct"):
-        return f"{name}, {then.name} over {first.name}"
-    return f"{name}, {first.name} over {then.name}"
+    return [*cells, Verdict(text, ratios)]

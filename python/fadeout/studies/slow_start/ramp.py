@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from fadeout.results import Results
-from fadeout.studies.slow_start.setups import THRESHOLD_MBPS
+from fadeout.studies.slow_start.setups import DATA, THRESHOLD_MBPS
 
 BIN_MS = 0.1
 """Length of the bins in which the scenario counts bytes, ms."""
@@ -28,15 +28,8 @@ class Measure:
     """True if time zero is the opening of the connection. False for the request."""
 
 
-AS_CHOSEN = Measure("as chosen")
-MEASURES = (
-    AS_CHOSEN,
-    Measure("window stamped at its middle", stamp=0.5),
-    Measure("window stamped at its end", stamp=1.0),
-    Measure("window of 5 ms, stamped at its start", window_ms=5.0),
-    Measure("window of 5 ms, stamped at its end", window_ms=5.0, stamp=1.0),
-    Measure("time from the SYN", from_opening=True),
-)
+MEASURES = DATA.all("measure", Measure)
+AS_CHOSEN = MEASURES[0]
 
 
 @dataclass(frozen=True)

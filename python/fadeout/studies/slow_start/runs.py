@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
 
 from fadeout import study
 from fadeout.results import Results
@@ -10,9 +9,11 @@ from fadeout.studies.slow_start.delay import Delay, downlink_delay, uplink_delay
 from fadeout.studies.slow_start.ramp import MEASURES, Download, saturated_mbps
 from fadeout.studies.slow_start.setups import (
     BASE,
+    BLER,
     CHANGES,
+    DATA,
+    FOLDER,
     MSS,
-    RARE_REPORTS,
     SATURATION_MBPS,
     SEGMENT_BYTES,
     SETTINGS,
@@ -21,14 +22,13 @@ from fadeout.studies.slow_start.setups import (
 )
 from fadeout.study import Job, Runs, Values, overrides, spread
 
-SCENARIO = Path(__file__).parent / "scenario.toml"
+SCENARIO = FOLDER / "scenario.toml"
 
 PACKET_INTERVAL_S = 0.103090169944
 BLERS = (0.0, 0.1)
 DIRECTIONS = {"downlink": ("down", downlink_delay), "uplink": ("up", uplink_delay)}
 """Flow of single packets in each direction, and the function that reads its delay."""
 SINGLE_PACKETS = tuple(flow for flow, _ in DIRECTIONS.values())
-BLER = "cell.cell.radio.bler"
 RATE = "cell.cell.radio.downlink-rate"
 TUNED = 3
 """Number of adjustments of the radio's rate until the saturation rate arrives."""
@@ -52,15 +52,6 @@ class Effort(study.Effort):
     """Packets of runs with errors. They are more, as one packet in ten has two or three times the
     delay.
     """
-
-
-def count(effort: Effort) -> int:
-    """Returns the maximum number of simulations of the study."""
-    return (
-        len(SETTINGS) * len(BLERS) * len(DIRECTIONS)
-        + (TUNED + 1) * len(loads())
-        + len(SETTINGS) * (effort.seeds * (1 + len(CHANGES)) + 1)
-    )
 
 
 def loads() -> list[Load]:
@@ -123,7 +114,11 @@ def segments(size: int) -> Values:
 def limited(runs: Runs[Effort], rates: Rates) -> dict[Load, float]:
     """Returns the rates above TCP if RLC reports its status at most every 60 ms."""
     jobs = [
-        download_job(Setting(tti, 5), rate, {**RARE_REPORTS, BLER: str(bler), **segments(size)})
+        download_job(
+            Setting(tti, 5),
+            rate,
+            {**DATA.values["rare-reports"], BLER: str(bler), **segments(size)},
+        )
         for (tti, bler, size), (rate, _) in rates.items()
     ]
     return dict(zip(rates, runs.each(jobs, saturated_mbps), strict=True))

@@ -4,11 +4,20 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fadeout import study
-from fadeout.study import Values, published
+from fadeout.study import Data, Page, Tolerance, Values, published
 
-PUBLISHED = published(Path(__file__).parent)
+FOLDER = Path(__file__).parent
+DATA = Data.read(FOLDER)
+PUBLISHED = published(FOLDER)
+PAGE = Page.read(FOLDER, PUBLISHED)
+
 SATURATION_MBPS: float = PUBLISHED["setup"]["stated"]["saturation_mbps"]
 THRESHOLD_MBPS: float = SATURATION_MBPS * PUBLISHED["setup"]["stated"]["threshold"]
+SEGMENT_BYTES = 1460
+"""Size of TCP's segments in the scenario."""
+
+BLER = "cell.cell.radio.bler"
+MSS = "flow.download.tcp.mss"
 
 
 @dataclass(frozen=True)
@@ -44,12 +53,6 @@ class Setting:
 SETTINGS = tuple(Setting(row["tti_ms"], row["sr_tti"]) for row in PUBLISHED["table1"])
 
 
-MSS = "flow.download.tcp.mss"
-
-SEGMENT_BYTES = 1460
-"""Size of TCP's segments in the scenario."""
-
-
 @dataclass(frozen=True)
 class Change(study.Change):
     """A change of one assumption. Everything else is as in the scenario."""
@@ -60,7 +63,7 @@ class Change(study.Change):
     @property
     def bler(self) -> float:
         """Error rate of first transmissions, which affects the radio's rate for 21 Mbit/s."""
-        return float(self.values.get("cell.cell.radio.bler", "0"))
+        return float(self.values.get(BLER, "0"))
 
     @property
     def segment_bytes(self) -> int:
@@ -68,56 +71,20 @@ class Change(study.Change):
         return int(self.values.get(MSS, SEGMENT_BYTES))
 
 
+@dataclass(frozen=True)
+class Conclusion:
+    """A conclusion of the paper's text from two cells of a column of Table 1."""
+
+    stated: str
+    """Key of the stated number in the table `text_claims` of `published.toml`."""
+    column: str
+    before: tuple[float, ...]
+    """Interval in ms and SR period of the setting before the change."""
+    after: tuple[float, ...]
+
+
 BASE = Change.nothing()
-
-
-RARE_REPORTS = {"ue.phone.rlc.t-status-prohibit": "60 ms"}
-"""Override for LTE's usual t-StatusProhibit."""
-
-FIRST_GRANT = "cell.cell.radio.first-grant"
-UPLINK_RATE = "cell.cell.radio.uplink-rate"
-
-CHANGES = (
-    *(
-        Change.of(
-            "initial window", f"{window} segments", "flow.download.tcp.initial-window", window
-        )
-        for window in ("2", "4", "10")
-    ),
-    # RFC 5681 allows an initial window of four segments of at most 1,095 bytes.
-    Change(
-        "segments",
-        "1,000 B, 4 in the initial window",
-        {MSS: "1000", "flow.download.tcp.initial-window": "4"},
-    ),
-    # The threshold is in segments, of which 22 are 32 kB.
-    Change.of("initial ssthresh", "32 kB", "flow.download.tcp.initial-ssthresh", "22"),
-    *(
-        Change("core round trip", f"{round_trip:g} ms", round_trip_ms=round_trip)
-        for round_trip in (0.0, 1.0, 4.0)
-    ),
-    Change(
-        "core jitter",
-        "1 ms each way",
-        {
-            "link.core.delay": "0.5 ms",
-            "link.core.jitter": "1 ms",
-            "link.core.reverse.jitter": "1 ms",
-        },
-    ),
-    Change.of("delayed ACKs", "none", "flow.download.tcp.ack-rule", "every-segment"),
-    Change.of("receive window", "65,535 B", "flow.download.tcp.receive-window", "65535"),
-    Change.of("errors", "10 %", "cell.cell.radio.bler", "0.1"),
-    Change.of("RLC", "unacknowledged", "ue.phone.rlc", '{ mode = "um", buffer = "32 MB" }'),
-    Change("RLC status reports", "60 ms apart", RARE_REPORTS),
-    *(
-        Change.of("first uplink grant", f"{size} B", FIRST_GRANT, size)
-        for size in ("64", "128", "1000")
-    ),
-    *(Change.of("uplink", f"{rate} Mbit/s", UPLINK_RATE, f"{rate}e6") for rate in ("2", "5", "10")),
-    Change(
-        "uplink",
-        "5 Mbit/s, first grant of 64 B",
-        {UPLINK_RATE: "5e6", FIRST_GRANT: "64"},
-    ),
-)
+CHANGES = DATA.all("change", Change)
+CONCLUSIONS = DATA.all("conclusion", Conclusion)
+TOLERANCES = {name: Tolerance(**rule) for name, rule in PUBLISHED["tolerance"].items()}
+"""Tolerances of the columns of Table 1."""
