@@ -1,4 +1,4 @@
-"""A city simulated by SUMO: 200 vehicles for a minute, with units at crossings and an LTE cell."""
+"""A city simulated by SUMO: 200 vehicles, with units at crossings and an LTE cell."""
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -63,7 +63,7 @@ def job(choice: Choice, effort: Effort, seed: int = 1) -> Job:
 def why_not(effort: Effort) -> str | None:
     """Returns the reason why the city is left out. None if it is not."""
     if effort.city_s <= 0:
-        return "Left out of a quick study: a minute of 200 vehicles takes minutes of a processor."
+        return "Left out of a quick study: 200 vehicles take minutes of a processor."
     return None if _traces.find_sumo() is not None else f"Left out: {_traces.MISSING}."
 
 

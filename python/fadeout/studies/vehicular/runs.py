@@ -47,7 +47,7 @@ class Effort(study.Effort):
     """Loads of all cars at rest, Mbit/s."""
     handover_seeds: int = 10
     """Maximum number of seeds of the tables on handover."""
-    city_s: float = 60.0
+    city_s: float = 20.0
     """Simulated time of the city of SUMO in seconds. 0 leaves the city out."""
     failure_s: float = 7.0
     """Simulated time of one car's passage, seconds."""
