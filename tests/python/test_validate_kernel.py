@@ -1,6 +1,7 @@
 """Comparison of our TCP with a kernel's. Tests that need a kernel are skipped if there is none."""
 
 import json
+from importlib import resources
 from pathlib import Path
 
 import polars as pl
@@ -53,8 +54,9 @@ def test_a_scenario_without_tcp_has_nothing_to_compare():
 
 
 def test_state_is_read_at_whole_multiples_of_ten_milliseconds():
-    results = fadeout.run(sides(SCENARIO).ours)
-    values = measured(results, {"file": 0.1})["file"]
+    pair = sides(SCENARIO)
+    results = fadeout.run(pair.ours)
+    values = measured(results, pair)["file"]
     flow = results.flows.filter(results.flows["flow"] == "file").row(0, named=True)
     assert values["goodput_mbps"] == pytest.approx(flow["delivered_bytes"] * 8e-6 / 3.9)
     assert values["max_cwnd_segments"] <= flow["max_cwnd_segments"]
@@ -65,6 +67,60 @@ def test_windows_of_a_scenario_are_those_that_a_kernel_makes_of_them():
     # The guest's window is 170/256 of 2 MB of memory, and grows.
     assert "maximum-receive-window = 1328125" in sides(text).ours.text
     assert "tcp.receive-window" not in sides(text).ours.text
+
+
+WEB = SCENARIO.replace(
+    "[flow.voice]",
+    """
+[flow.web]
+from = "server"
+to = "client"
+start = "200 ms"
+application = { kind = "transfer", size = "20 kB" }
+arrivals = { rate = 4.0, size = "20 kB" }
+[flow.staggered]
+from = "server"
+to = "client"
+start = "50 ms"
+application = { kind = "transfer", size = "30 kB" }
+count = 3
+start-spacing = "200 ms"
+[flow.voice]""",
+)
+
+
+def test_flows_of_one_entry_are_compared_together():
+    pair = sides(WEB)
+    assert pair.flows == ("file", "web", "staggered")
+    assert pair.several == {"web", "staggered"}
+    # The seed itself draws the starts of arrivals.
+    assert set(pair.start(1)) == {"file", "staggered"}
+    for text in (pair.ours, pair.kernel):
+        fadeout.check(text, set=pair.settings(1))
+    assert "profile" in pair.ours.text.split("[flow.web]")[1].split("[flow.staggered]")[0]
+    results = fadeout.run(pair.ours, set=pair.settings(1))
+    rows = {row["flow"]: row for row in results.flows.iter_rows(named=True)}
+    members = pair.members(rows)
+    assert members["staggered"] == ["staggered-0", "staggered-1", "staggered-2"]
+    assert len(members["web"]) >= 4
+    values = measured(results, pair)
+    assert list(values) == ["file", "web", "staggered"]
+    for entry, names in members.items():
+        seconds = sum(
+            (rows[name]["completed_at_s"] or results.duration_s) - rows[name]["start_s"]
+            for name in names
+        )
+        delivered = sum(rows[name]["delivered_bytes"] for name in names)
+        assert values[entry]["goodput_mbps"] == pytest.approx(delivered * 8e-6 / seconds)
+        lost = sum(rows[name]["retransmitted_segments"] for name in names)
+        assert values[entry]["retransmitted_segments"] == lost
+
+
+def test_a_flow_of_a_group_of_ues_is_refused_by_name():
+    cell = (resources.files("fadeout.validate.kernel") / "lte_cell.toml").read_text()
+    text = 'duration = "1 s"\n' + cell.replace("[ue.phone]", "[ue.phone]\ncount = 2")
+    with pytest.raises(fadeout.FadeoutError, match="download-0 is one of a group of UEs"):
+        sides(text)
 
 
 TWO_PATHS = """
@@ -91,7 +147,7 @@ def test_a_connection_by_several_paths_is_compared_path_by_path(tmp_path: Path):
     for text in (pair.ours, pair.kernel):
         fadeout.check(text, set=pair.settings(1))
     results = fadeout.run(pair.ours, set=pair.settings(1))
-    values = measured(results, pair.start(1))
+    values = measured(results, pair)
     assert list(values) == ["both", "both/0", "both/1"]
     assert "mean_srtt_ms" not in values["both"]
     parts = [values[name]["goodput_mbps"] for name in ("both/0", "both/1")]

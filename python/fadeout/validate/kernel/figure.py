@@ -34,8 +34,11 @@ def draw(
     path.parent.mkdir(parents=True, exist_ok=True)
     of_flow = dict(ours.paths.select("path", "flow").iter_rows())
     multipath = set(of_flow.values())
-    starts = pair.start(SEED)
-    names = [name for name in starts if name not in multipath] + list(of_flow)
+    starts = dict(ours.flows.select("flow", "start_s").iter_rows())
+    # A figure shows only the first flow of a `count` or of `arrivals`.
+    drawn = [names[0] for names in pair.members(starts).values() if names]
+    names = [name for name in drawn if name not in multipath]
+    names += [path for path, flow in of_flow.items() if flow in drawn]
     files = []
     for name in names:
         start_s = starts[of_flow.get(name, name)]

@@ -152,7 +152,7 @@ def _call(one: _Run, runs: Runs, keeps_first: bool, may_go_on: MayGoOn) -> None:
 
     try:
         results = run_side(one.pair, text, one.seed, go_on)
-        values = measured(results, one.pair.start(one.seed), is_told=one.side == KERNEL)
+        values = measured(results, one.pair, is_told=one.side == KERNEL)
     except FadeoutError as error:
         # The results of the other runs are still useful.
         runs.failures.append(f"{one.case.name}, {one.side}, seed {one.seed}: {error}")

@@ -1,11 +1,13 @@
 """Quantities that are read from a run of either side."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Any
 
 import polars as pl
 
 from fadeout.results import Results
+from fadeout.validate.kernel.scenario import Sides
 
 INSTANTS_S = 0.01
 """The kernel reports its state at multiples of this interval, seconds."""
@@ -17,52 +19,66 @@ Values = dict[str, float]
 """Values by the key of their quantity."""
 
 
-def measured(
-    results: Results, starts_s: Mapping[str, float], *, is_told: bool = False
-) -> dict[str, Values]:
-    """Returns the quantities of each flow in `starts_s` and of its paths.
+@dataclass(frozen=True)
+class _Part:
+    """A flow or a path of a run."""
 
-    `starts_s` has the start of each flow in seconds. `is_told` is True for a kernel, which reports
-    its state.
+    name: str
+    row: Mapping[str, Any]
+    arrived_bytes: int
+    start_s: float
+    seconds: float
+    """Duration until the end of the flow or of the run."""
+
+
+def measured(results: Results, pair: Sides, *, is_told: bool = False) -> dict[str, Values]:
+    """Returns the quantities of each flow in the scenario file, followed by those of its paths.
+
+    A flow that stands for several has the quantities of all of them together, and no paths.
+    `is_told` is True for a kernel, which reports its state.
     """
-    flows = {row["flow"]: row for row in results.flows.iter_rows(named=True)}
+    rows = {row["flow"]: row for row in results.flows.iter_rows(named=True)}
     paths = results.paths.to_dicts()
     found: dict[str, Values] = {}
-    for name, start_s in starts_s.items():
-        flow = flows[name]
-        seconds = (flow["completed_at_s"] or results.duration_s) - start_s
-        found[name] = _quantities(
-            results, (name, flow), flow["delivered_bytes"], (start_s, seconds), is_told
-        )
-        for path in paths:
-            if path["flow"] == name:
-                row = (path["path"], path)
-                found[path["path"]] = _quantities(
-                    results, row, path["arrived_bytes"], (start_s, seconds), is_told
+    for entry, names in pair.members(rows).items():
+        flows = [_part(results, name, rows[name]) for name in names]
+        found[entry] = _quantities(results, flows, is_told)
+        for path in [] if entry in pair.several else paths:
+            if path["flow"] == entry:
+                part = replace(
+                    flows[0], name=path["path"], row=path, arrived_bytes=path["arrived_bytes"]
                 )
+                found[path["path"]] = _quantities(results, [part], is_told)
     return found
 
 
-def _quantities(
-    results: Results,
-    named: tuple[str, Mapping[str, Any]],
-    arrived_bytes: int,
-    during: tuple[float, float],
-    is_told: bool,
-) -> Values:
-    """Returns the quantities of a flow or a path.
+def _part(results: Results, name: str, row: Mapping[str, Any]) -> _Part:
+    start_s = row["start_s"]
+    seconds = (row["completed_at_s"] or results.duration_s) - start_s
+    return _Part(name, row, row["delivered_bytes"], start_s, seconds)
 
-    `named` is its name and row of the summary. `during` is its start and duration in seconds.
+
+def _quantities(results: Results, parts: Sequence[_Part], is_told: bool) -> Values:
+    """Returns the quantities of a flow or a path, or of several flows together.
+
+    The goodput of several is their data over the sum of their durations.
     """
-    name, row = named
-    start_s, seconds = during
-    of = (start_s, start_s + seconds)
-    sampled = at_instants(results.congestion, name, of, is_told=is_told)
+    seconds = sum(part.seconds for part in parts)
     values = {
-        "goodput_mbps": arrived_bytes * 8e-6 / max(seconds, 1e-9),
-        "retransmitted_segments": float(row["retransmitted_segments"]),
-        "timeouts": float(row["timeouts"]),
+        "goodput_mbps": sum(part.arrived_bytes for part in parts) * 8e-6 / max(seconds, 1e-9),
+        "retransmitted_segments": _sum(parts, "retransmitted_segments"),
+        "timeouts": _sum(parts, "timeouts"),
     }
+    each = [
+        at_instants(
+            results.congestion,
+            part.name,
+            (part.start_s, part.start_s + part.seconds),
+            is_told=is_told,
+        )
+        for part in parts
+    ]
+    sampled = pl.concat(each) if each else pl.DataFrame()
     if sampled.height:
         values |= {
             "mean_srtt_ms": float(sampled["srtt_s"].to_numpy().mean()) * 1e3,
@@ -70,6 +86,10 @@ def _quantities(
             "mean_cwnd_segments": float(sampled["cwnd_segments"].to_numpy().mean()),
         }
     return values
+
+
+def _sum(parts: Iterable[_Part], key: str) -> float:
+    return float(sum(part.row[key] for part in parts))
 
 
 def at_instants(

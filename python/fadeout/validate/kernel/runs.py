@@ -26,7 +26,7 @@ def read_side(
 ) -> dict[str, Values]:
     """Returns the quantities of a run of one side, by flow."""
     results = run_side(pair, text, seed, may_go_on)
-    return measured(results, pair.start(seed), is_told=text is pair.kernel)
+    return measured(results, pair, is_told=text is pair.kernel)
 
 
 def check_sides(pair: Sides) -> None:

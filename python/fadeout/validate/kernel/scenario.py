@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass
 from typing import Any
@@ -68,17 +69,28 @@ class Sides:
     ours: ScenarioText
     kernel: ScenarioText
     flows: tuple[str, ...]
-    """Names of the flows that are compared."""
+    """Names of the flows that are compared, as in the scenario file."""
+    several: frozenset[str]
+    """Names of flows with a `count` or with `arrivals`, which stand for several flows."""
     starts_s: dict[str, float]
-    """Start of each flow in seconds."""
+    """Start of each flow in seconds. Flows with `arrivals` are absent."""
     overrides: tuple[str, ...]
 
     def start(self, seed: int) -> dict[str, float]:
         """Returns each flow's start with this seed in seconds, shifted against the
-        kernel's tick.
+        kernel's tick. A seed draws the starts of `arrivals`, so these need no shift.
         """
         shift = seed * START_STEP_S % (1 / HZ)
         return {name: start + shift for name, start in self.starts_s.items()}
+
+    def members(self, names: Iterable[str]) -> dict[str, list[str]]:
+        """Returns the flows of a run by the name of their flow in the scenario file."""
+        found: dict[str, list[str]] = {name: [] for name in self.flows}
+        for name in names:
+            entry = _entry(name, found)
+            if entry is not None:
+                found[entry].append(name)
+        return found
 
     def settings(self, seed: int) -> list[str]:
         """Returns the overrides of both sides for this seed."""
@@ -113,13 +125,17 @@ def sides(
     if not flows:
         raise FadeoutError(f"{given.name}: there is no flow of TCP to compare")
     document = tomllib.loads(given.text)
+    written = document.get("flow", {})
+    firsts: dict[str, Document] = {}
+    for name, flow in flows.items():
+        firsts.setdefault(_written(name, flow, written), flow)
     ours, theirs = document, deepcopy(document)
     for node in ours.get("node", {}).values():
         node.pop("kernel", None)
         node.pop("receive-offload", None)
         node.pop("path-manager", None)
-    for name, flow in flows.items():
-        _as_linux(_flow(ours, name), flow)
+    for name, flow in firsts.items():
+        _as_linux(written[name], flow)
         for node in (flow["from"], flow["to"]):
             theirs.setdefault("node", {}).setdefault(node, {})["kernel"] = kernel
     # The kernel reports its state every 10 ms. Ours is read at the same instants.
@@ -127,17 +143,37 @@ def sides(
     return Sides(
         _text(ours, given),
         _text(theirs, given),
-        tuple(flows),
-        {name: _start_s(flow) for name, flow in flows.items()},
+        tuple(firsts),
+        frozenset(name for name in firsts if name not in flows),
+        {name: _start_s(flow) for name, flow in firsts.items() if "arrivals" not in written[name]},
         tuple(overrides),
     )
 
 
-def _flow(document: Document, name: str) -> Document:
-    flows = document.get("flow", {})
-    if name not in flows:
-        raise FadeoutError(f"flow {name} is one of several of an entry; expected one of its own")
-    return flows[name]
+def _entry(name: str, entries: Iterable[str]) -> str | None:
+    """Returns the flow of the scenario file that the flow `name` of a run belongs to.
+
+    The flows of a `count` and of `arrivals` have the name in the file, a hyphen and a number.
+    `None` if the flow is not one of `entries`.
+    """
+    known = set(entries)
+    if name in known:
+        return name
+    start, _, number = name.rpartition("-")
+    return start if number.isdecimal() and start in known else None
+
+
+def _written(name: str, flow: Document, written: Document) -> str:
+    """Returns the name in the scenario file of the flow `name` of a run."""
+    entry = _entry(name, written)
+    if entry is None or (flow["from"], flow["to"]) != (
+        written[entry].get("from"),
+        written[entry].get("to"),
+    ):
+        raise FadeoutError(
+            f"flow {name} is one of a group of UEs; expected a single node at each end"
+        )
+    return entry
 
 
 def _as_linux(flow: Document, resolved: Document) -> None:
