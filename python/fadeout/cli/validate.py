@@ -1,4 +1,4 @@
-"""`fadeout validate`: compare with recordings of real stacks, or with a kernel on this machine."""
+"""`fadeout validate`: compare with recorded stacks, a kernel on this machine, or measurements."""
 
 from pathlib import Path
 from typing import Annotated
@@ -12,6 +12,7 @@ from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import Jobs, Overrides, examples, unused_folder
 from fadeout.cli.progress import count_progress
 from fadeout.cli.table import new_table, print_table
+from fadeout.cli.validate_measured import compare_measured
 from fadeout.validate import REFERENCES
 
 
@@ -24,6 +25,7 @@ def register(app: typer.Typer) -> None:
             "fadeout validate kernel scenarios/mmwave-walk.toml --seeds 5",
             "fadeout validate kernel scenarios/blockage.toml scenarios/handover.toml -o out/both",
             "fadeout validate kernel --matrix --quick",
+            "fadeout validate measured --only idle",
             note="The exit status is 1 if a row is outside its tolerance.",
         ),
     )(reports_errors(validate))
@@ -34,8 +36,8 @@ def validate(
         str,
         typer.Argument(
             help=(
-                "Reference: linux, the recordings in the package, or kernel, a kernel on this "
-                "machine."
+                "Reference: linux, the recordings in the package; kernel, a kernel on this "
+                "machine; or measured, published measurements of radio networks."
             ),
             autocompletion=complete.references,
         ),
@@ -95,9 +97,22 @@ def validate(
         list[str] | None,
         typer.Option("--only", help=("Run only cases with this word in their name.")),
     ] = None,
+    data: Annotated[
+        Path | None,
+        typer.Option(
+            "--data",
+            help=(
+                "Folder with copies of the measured data sets as OWNER/NAME of their repositories. "
+                "Their values replace those of the package."
+            ),
+        ),
+    ] = None,
+    as_json: Annotated[
+        bool, typer.Option("--json", help="Print the rows of measured as JSON.")
+    ] = False,
     jobs: Jobs = None,
 ) -> None:
-    """Compare our TCP with a real one: goodput, round trips, retransmissions, windows.
+    """Compare with a real TCP, or with measurements of real radio networks.
 
     With `linux`, scenarios run that correspond to recorded runs. With
     `kernel`, a scenario runs twice: with our endpoints, and with Linux's own TCP at the
@@ -108,6 +123,11 @@ def validate(
     An error is the relative difference of our median. Tolerances are 3 % for goodput (10 % with one
     seed), 3 % for round trips, and 15 % or 10 segments for retransmissions.
 
+    With `measured`, scenarios run that repeat the set-up of published measurements. A row shows the
+    measured value, our mean with a 95 % interval over the seeds, and the error. Tolerances are 15 %
+    for medians and 25 % for 90th percentiles. The package has values of some data sets only, as
+    their licences demand. The option --data adds the others.
+
     Give --chaotic and at least 20 seeds for a scenario in which milliseconds decide the outcome,
     such as two flows on a link. Distributions are then compared (Kolmogorov-Smirnov at 1 %, medians
     within 10 %).
@@ -116,7 +136,19 @@ def validate(
         raise typer.BadParameter(
             _names.unknown("reference", reference, REFERENCES), param_hint="REFERENCE"
         )
-    if reference == "linux":
+    if reference != "measured" and (data or as_json):
+        raise typer.BadParameter(
+            f"{reference} has no --data and no --json; they need measured", param_hint="REFERENCE"
+        )
+    if reference == "measured":
+        if scenarios or matrix or quick or overrides or chaotic or folder:
+            raise typer.BadParameter(
+                "measured has its own scenarios; expected only --only, --data, --seeds, --jobs and "
+                "--json",
+                param_hint="REFERENCE",
+            )
+        compare_measured(only or [], data, seeds=seeds, jobs=jobs, as_json=as_json)
+    elif reference == "linux":
         if scenarios or matrix or quick or only or overrides or seeds or chaotic:
             raise typer.BadParameter(
                 "linux has fixed recordings; a scenario, --matrix, --seeds and similar options "

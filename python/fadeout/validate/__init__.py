@@ -1,4 +1,6 @@
-"""Validation of fadeout against recorded runs of real stacks, and against kernels that run here."""
+"""Validation of fadeout against recorded runs of real stacks, against kernels that run here, and
+against published measurements of radio networks.
+"""
 
-REFERENCES = ("linux", "kernel")
+REFERENCES = ("linux", "kernel", "measured")
 """References that `fadeout validate` can compare with."""
