@@ -4,9 +4,17 @@ import polars as pl
 import pytest
 
 import fadeout
-from fadeout.studies.inter_rat_handover import behaviours, claims, radio, tables
-from fadeout.studies.inter_rat_handover.runs import SCENARIO, Effort, convergence, found
-from fadeout.studies.inter_rat_handover.setups import CELLS, FIRST, ROWS, Setting
+from fadeout.studies.inter_rat_handover import behaviours, radio, study
+from fadeout.studies.inter_rat_handover.runs import Effort, convergence, found
+from fadeout.studies.inter_rat_handover.setups import (
+    ALL_SETTINGS,
+    CELLS,
+    FIRST,
+    ROWS,
+    TOLERANCES,
+    Setting,
+    job,
+)
 from fadeout.study import Change, Runs, Spread, ThreadRunner, overrides
 
 WIDTH_S = 0.03
@@ -43,13 +51,11 @@ def runs() -> Runs[Effort]:
 
 def test_forwarding_loses_nothing_and_bicasting_what_waits_at_the_source(runs: Runs[Effort]):
     for row in ROWS[:2]:
-        settings = {cell: row.setting(*cell) for cell in row.cells}
-        results = found(runs, settings.values())
-        for (is_fast, scheme), setting in settings.items():
-            (one,) = results[setting]
-            if scheme == "forwarding":
+        results = found(runs, [row.setting(cell) for cell in CELLS])
+        for setting, (one,) in results.items():
+            if setting.scheme == "forwarding":
                 assert (one["lost"], one["retransmissions"]) == (0, 0)
-            elif is_fast:
+            elif setting.is_fast:
                 # The window has 44 segments. Lost are those that neither left in 10 ms nor are in
                 # flight.
                 assert 33 <= one["lost"] <= 43
@@ -66,9 +72,7 @@ def test_a_longer_bicast_doubles_what_it_does_not_lose(runs: Runs[Effort]):
 
 
 def test_what_the_paper_quotes_stands_beside_runs_of_its_own_figures(runs: Runs[Effort]):
-    section = tables.quoted(runs)
-    assert section.table is not None
-    rows = section.table.data
+    rows = study.quoted(found(runs, ALL_SETTINGS))
     assert len(rows) == 9
     increase = {(row["after_mbps"], row["rtt_ms"]): row for row in rows if row["figure"] == "2"}
     assert increase[100.0, 10.0]["forwarding_published_most_s"] == 3.2
@@ -84,22 +88,21 @@ def test_what_the_paper_quotes_stands_beside_runs_of_its_own_figures(runs: Runs[
 
 
 def test_published_numbers_have_the_tolerance_of_the_published_file():
-    times = claims.check(9.3, "time_s")
+    retransmissions, time_s = (TOLERANCES[name] for name in ("retransmissions", "time_s"))
+    times = time_s.check(9.3)
     assert (times.low, times.high) == pytest.approx((6.2, 13.95), rel=0.01)
     # The resolution is a segment, and a bin of 30 ms.
-    assert claims.check(1, "retransmissions").outcome(Spread.of([0, 2])) == "holds"
-    assert claims.check(0, "retransmissions").outcome(Spread.of([3])) == "does not hold"
-    assert claims.check(0.0, "time_s").high == 0.03
+    assert retransmissions.check(1).outcome(Spread.of([0, 2])) == "holds"
+    assert retransmissions.check(0).outcome(Spread.of([3])) == "does not hold"
+    assert time_s.check(0.0).high == 0.03
 
 
 def test_with_a_radio_forwarding_loses_nothing_and_bicasting_what_waits(runs: Runs[Effort]):
-    settings = {cell: FIRST.setting(*cell) for cell in CELLS if cell[0]}
-    results = radio.found(runs, settings.values())
-    for (_, scheme), setting in settings.items():
-        (one,) = results[setting]
+    results = radio.found(runs, [FIRST.setting(cell) for cell in CELLS if cell.is_fast])
+    for setting, (one,) in results.items():
         # The interruption of 100 ms, and the transport over both radios.
         assert 0.1 <= one["gap_s"] < 0.3
-        if scheme == "forwarding":
+        if setting.scheme == "forwarding":
             assert (one["lost"], one["retransmissions"]) == (0, 0)
             assert one["forwarded"] > 30
         else:
@@ -108,7 +111,7 @@ def test_with_a_radio_forwarding_loses_nothing_and_bicasting_what_waits(runs: Ru
 
 
 def test_packets_have_the_papers_rates_over_the_radio(runs: Runs[Effort]):
-    setting = ROWS[1].setting(True, "forwarding")
+    setting = ROWS[1].setting(CELLS[2])
     (one,) = radio.found(runs, [setting])[setting]
     # TCP's and IP's headers take 2.7 % of 5 Mbit/s.
     assert one["old_mbps"] == pytest.approx(5 * 1460 / 1500, rel=0.06)
@@ -117,29 +120,33 @@ def test_packets_have_the_papers_rates_over_the_radio(runs: Runs[Effort]):
 
 @pytest.mark.parametrize("change", radio.CHANGES, ids=lambda one: one.name)
 def test_every_change_of_the_radio_is_of_a_key(change: Change):
-    pairs = {**radio.values(FIRST.setting(True, "bicasting"), 1), **change.values}
+    pairs = {**radio.values(FIRST.setting(CELLS[-1]), 1), **change.values}
     fadeout.check(radio.SCENARIO, set=overrides(pairs))
 
 
 def test_every_behaviour_is_a_scenario():
     for each in behaviours.behaviours():
         if each.start_ms == 10.0:
-            fadeout.check(SCENARIO, set=overrides(each.setting().values(1)))
+            one = job(each.setting(), 1)
+            fadeout.check(one.scenario, set=one.overrides)
 
 
 def test_behaviours_are_all_combinations_and_have_their_pace(
     runs: Runs[Effort], monkeypatch: pytest.MonkeyPatch
 ):
-    assert len(set(behaviours.behaviours())) == behaviours.count()
+    assert len(set(behaviours.behaviours())) == 8 * 4 * 3 * 2 * 2
     late = "RFC 6582, slow but steady"
-    for name, keys in {
-        "SENDERS": ("RFC 6675 (SACK)", late),
-        "RECEIVERS": ("gaps after 200 ms (RFC 1122)",),
-        "TIMERS": ("smallest timeout 200 ms",),
-        "TRANSMITS": ("none",),
-    }.items():
-        every = getattr(behaviours, name)
-        monkeypatch.setattr(behaviours, name, {key: every[key] for key in keys})
+    kept = (
+        {"RFC 6675 (SACK)", late},
+        {"gaps after 200 ms (RFC 1122)"},
+        {"smallest timeout 200 ms"},
+        {"none"},
+    )
+    few = [
+        [choice for choice in axis if choice.name in names]
+        for axis, names in zip(behaviours.AXES, kept, strict=True)
+    ]
+    monkeypatch.setattr(behaviours, "AXES", few)
     section = behaviours.section(runs)
     assert section.table is not None
     found = {(row["sender"], row["bicast_ms_before"]): row for row in section.table.data}

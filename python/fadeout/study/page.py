@@ -164,7 +164,7 @@ class Page:
 
     def _fill(self, line: Line, values: Mapping[str, Any]) -> str:
         try:
-            return fill(line.text, {**self.common, **values})
+            return fill(line.text, {**self.common, **values}).strip()
         except FormError as error:
             raise _wrong(self.file, line, str(error)) from None
 

@@ -1,19 +1,15 @@
-"""The runs of the study, and the numbers read from them."""
+"""The numbers read from the runs of the study."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from statistics import median
 
 import polars as pl
 
 from fadeout import study
 from fadeout.results import Results
-from fadeout.studies.inter_rat_handover.setups import CELLS, FIRST, Setting, column
-from fadeout.study import Change, Job, Moved, Numbers, Runs, Spread, overrides
-
-SCENARIO = Path(__file__).parent / "scenario.toml"
+from fadeout.studies.inter_rat_handover.setups import Found, Setting, job
+from fadeout.study import Numbers, Runs, Spread
 
 WINDOW = 10
 """Number of bins of 30 ms in the window of a rate."""
@@ -30,47 +26,9 @@ class Effort(study.Effort):
     """Number of seeds. A seed sets the phase of the command within the time of a segment."""
 
 
-def job(setting: Setting, seed: int, values: Mapping[str, str] | None = None) -> Job:
-    """Returns the run of a setting."""
-    given = {**setting.values(seed), **(values or {})}
-    return Job(SCENARIO, overrides(given), seed=seed, with_tables=True)
-
-
-def found(runs: Runs[Effort], settings: Iterable[Setting]) -> dict[Setting, list[Numbers]]:
-    """Returns the numbers of each setting, as a list over the seeds."""
-    return runs.over_seeds(list(settings), job, read)
-
-
-def moved(
-    changes: Sequence[Change],
-    find: Callable[[Iterable[Setting]], dict[Setting, list[Numbers]]],
-    names: Sequence[str],
-    text: Callable[[list[Numbers]], str],
-) -> list[Moved]:
-    """Returns the effect of each change on the cells of the paper's first row.
-
-    Args:
-        changes: changes of one assumption each.
-        find: returns the numbers of settings, as a list over the seeds.
-        names: numbers whose medians are in the data file.
-        text: returns the text of a cell of the table.
-    """
-    settings = {
-        (change, cell): FIRST.setting(*cell).changed(change.values)
-        for change in changes
-        for cell in CELLS
-    }
-    results = find(settings.values())
-    rows = []
-    for change in changes:
-        cells = {cell: results[settings[change, cell]] for cell in CELLS}
-        numbers = {
-            f"{column(cell)}_{name}": middle(each, name)
-            for cell, each in cells.items()
-            for name in names
-        }
-        rows.append(Moved(change, [text(each) for each in cells.values()], [numbers]))
-    return rows
+def found(runs: Runs[Effort], settings: Iterable[Setting], seeds: int | None = None) -> Found:
+    """Returns the numbers of each setting over links, as a list over the seeds."""
+    return runs.over_seeds(list(settings), job, read, seeds)
 
 
 def recovery(results: Results, stop_s: float) -> dict[str, float]:
@@ -166,13 +124,11 @@ def rate(size: float, width: float) -> float:
     return size * 8 / width / 1e6
 
 
+def of(items: Sequence[Numbers], name: str) -> Spread:
+    """Returns the median of a number over the seeds, with the least and the largest value."""
+    return Spread.of([item[name] for item in items])
+
+
 def middle(items: Sequence[Numbers], name: str) -> float:
-    """Returns the median over the seeds."""
-    return median(item[name] for item in items)
-
-
-def shown(items: Sequence[Numbers], name: str, form: str = ".2f") -> str:
-    """Returns the median over the seeds as text, with the least and largest value if
-    they differ.
-    """
-    return Spread.of([item[name] for item in items]).text(form)
+    """Returns the median of a number over the seeds."""
+    return of(items, name).mean

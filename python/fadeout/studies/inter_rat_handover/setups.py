@@ -1,11 +1,26 @@
 """The paper's settings and numbers, and its open assumptions."""
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from fadeout.study import Change, Values, published, spread
+from fadeout.study import (
+    Change,
+    Choice,
+    Data,
+    Job,
+    Numbers,
+    Page,
+    Tolerance,
+    Values,
+    overrides,
+    published,
+    spread,
+)
 
-PUBLISHED = published(Path(__file__).parent)
+FOLDER = Path(__file__).parent
+DATA = Data.read(FOLDER)
+PUBLISHED = published(FOLDER)
 
 STOP_S: float = PUBLISHED["setup"]["stated"]["dl_stop_s"]
 """Time at which the source stops sending, seconds."""
@@ -15,6 +30,28 @@ FAST_MBPS = 155.0
 
 STATED_STARTS_MS = (10.0, 50.0)
 """Starts of bicasting that the paper states, ms before the command."""
+
+TCP = "flow.download.tcp"
+
+
+@dataclass(frozen=True)
+class Questions:
+    """Points of the paper's open questions. `study.toml` explains them."""
+
+    bicast_starts_ms: tuple[float, ...]
+    rates_mbps: tuple[float, ...]
+    rtts_ms: tuple[float, ...]
+    limits: tuple[float, ...]
+    downloads: tuple[tuple[float, ...], ...]
+    loss_every_s: float
+
+
+@dataclass(frozen=True)
+class Outage:
+    """Time that the phone is in no cell, for a DRX cycle."""
+
+    drx: str
+    length_s: float
 
 
 @dataclass(frozen=True)
@@ -67,116 +104,82 @@ class Setting:
         return {**values, **dict(self.extra)}
 
 
+Found = Mapping[Setting, Sequence[Numbers]]
+"""Numbers of each setting, as a list over the seeds."""
+
+
+@dataclass(frozen=True)
+class Cell:
+    """A column of figures 4 and 5."""
+
+    column: str
+    """Name of the column in `published.toml`."""
+    name: str
+    """Name of the cell in data files."""
+    is_fast: bool
+    scheme: str
+
+    @property
+    def head(self) -> str:
+        """Head of the column in tables."""
+        return f"S1 {'155' if self.is_fast else 'as radio'}, {self.scheme}"
+
+
+CELLS = (
+    Cell("same_fwd", "same_forwarding", False, "forwarding"),
+    Cell("same_bicast", "same_bicasting", False, "bicasting"),
+    Cell("fast_fwd", "fast_forwarding", True, "forwarding"),
+    Cell("fast_bicast", "fast_bicasting", True, "bicasting"),
+)
+FAST_BICASTING = CELLS[-1]
+
+PAGE = Page.read(FOLDER, {"cells": {cell.name: cell.head for cell in CELLS}})
+
+
 @dataclass(frozen=True)
 class Row:
-    """A row of figure 4 or 5, with four cells of retransmissions and time, by scheme and S1."""
+    """A row of figure 4 or 5."""
 
     figure: str
     before: float
     after: float
     rtt_ms: float
-    cells: dict[tuple[bool, str], tuple[float, float]]
+    cells: Mapping[str, tuple[float, float]] = field(hash=False)
+    """Published retransmissions and times in s, by the name of the cell."""
 
-    def setting(self, is_fast: bool, scheme: str) -> Setting:
+    @property
+    def name(self) -> str:
+        """Name of the row in tables."""
+        return self.setting(FAST_BICASTING).name
+
+    def setting(self, cell: Cell) -> Setting:
         """Returns the setting of a cell."""
-        return Setting(self.before, self.after, self.rtt_ms, is_fast, scheme)
+        return Setting(self.before, self.after, self.rtt_ms, cell.is_fast, cell.scheme)
 
 
-def _rows(figure: str) -> list[Row]:
-    columns = {
-        "same_fwd": (False, "forwarding"),
-        "same_bicast": (False, "bicasting"),
-        "fast_fwd": (True, "forwarding"),
-        "fast_bicast": (True, "bicasting"),
-    }
-    return [
-        Row(
-            figure,
-            row.get("from_mbps", row.get("rate_mbps")),
-            row.get("to_mbps", row.get("rate_mbps")),
-            row["rtt_ms"],
-            {cell: (row[name][0], row[name][1]) for name, cell in columns.items()},
-        )
-        for row in PUBLISHED[figure]
-    ]
-
-
-ROWS = (*_rows("figure4"), *_rows("figure5"))
-
-FIRST = ROWS[0]
-
-CELLS = ((False, "forwarding"), (False, "bicasting"), (True, "forwarding"), (True, "bicasting"))
-"""Columns of the figures: fast S1 or not, and the scheme."""
-HEADS = {
-    (is_fast, scheme): f"S1 {'155' if is_fast else 'as radio'}, {scheme}"
-    for is_fast, scheme in CELLS
-}
-
-
-def column(cell: tuple[bool, str]) -> str:
-    """Returns the name of a cell in data files."""
-    is_fast, scheme = cell
-    return f"{'fast' if is_fast else 'same'}_{scheme}"
-
-
-BASE = Change.nothing()
-TCP = "flow.download.tcp"
-
-
-CHANGES = (
-    *(
-        Change.of("delayed ACKs", value, f"{TCP}.delayed-ack", value)
-        for value in ("40 ms", "100 ms", "500 ms")
-    ),
-    Change.of("ACKs", "each segment", f"{TCP}.ack-rule", "every-segment"),
-    Change.of("ACKs of gaps", "delayed", f"{TCP}.ack-rule", "every-second-in-gaps"),
-    *(Change.of("MSS", f"{mss} B", f"{TCP}.mss", mss) for mss in ("536", "1400")),
-    *(
-        Change.of("smallest timeout", value, f"{TCP}.minimum-rto", value)
-        for value in ("500 ms", "1 s")
-    ),
-    *(
-        Change.of("forwarding delay", value, "link.forwarding.delay", value)
-        for value in ("5 ms", "50 ms")
-    ),
-    Change("delay of S1 and Iu", "5 ms", {"link.s1.delay": "5 ms", "link.iu.delay": "5 ms"}),
-    Change(
-        "queue with S1 at the radio's rate",
-        "behind the anchor",
-        {"link.internet.rate": "155 Mbit/s"},
-    ),
-    *(
-        Change.of("path switch after the command", value, "handover.to-umts.path-switch", value)
-        for value in ("0 ms", "50 ms", "200 ms")
-    ),
-    Change.of("queues at the target", "one", "handover.to-umts.target-order", "arrival"),
-    Change.of("buffer at the target", "10 packets", "link.umts.queue.limit", "10 packets"),
-    Change.of("buffer at the source", "20 packets", "link.lte.queue.limit", "20 packets"),
+ROWS = tuple(
+    Row(
+        figure,
+        row.get("from_mbps", row.get("rate_mbps")),
+        row.get("to_mbps", row.get("rate_mbps")),
+        row["rtt_ms"],
+        {cell.name: tuple(row[cell.column][:2]) for cell in CELLS},
+    )
+    for figure in ("figure4", "figure5")
+    for row in PUBLISHED[figure]
 )
-"""Changes of one assumption at a time. Those without effect on forwarding show no change."""
+FIRST = ROWS[0]
+ALL_SETTINGS = [row.setting(cell) for row in ROWS for cell in CELLS]
 
-STACKS: dict[str, Values] = {
-    "RFC 6675 (SACK)": {},
-    "RFC 6582, impatient": {"flow.download.profile": "newreno", f"{TCP}.initial-window": "3"},
-    "RFC 6582, slow but steady": {
-        "flow.download.profile": "newreno",
-        f"{TCP}.newreno-variant": "slow-but-steady",
-    },
-    "the same, gaps acknowledged late": {
-        "flow.download.profile": "newreno",
-        f"{TCP}.newreno-variant": "slow-but-steady",
-        f"{TCP}.ack-rule": "every-second-in-gaps",
-    },
-    "RFC 6675, gaps acknowledged late": {f"{TCP}.ack-rule": "every-second-in-gaps"},
-    "RFC 5681 (Reno)": {"flow.download.profile": "reno"},
-    "Tahoe": {"flow.download.profile": "tahoe"},
-    "Linux 6.12, Reno": {
-        "flow.download.profile": "linux",
-        "flow.download.congestion-control": "reno",
-    },
-    "Linux 6.12, CUBIC": {
-        "flow.download.profile": "linux",
-        "flow.download.congestion-control": "cubic",
-    },
-}
-"""TCP stacks that the paper may have used."""
+QUESTIONS = DATA.one("questions", Questions)
+OUTAGES = DATA.all("outage", Outage)
+BASE = Change.nothing()
+CHANGES = DATA.all("change", Change)
+STACKS = DATA.all("stack", Choice)
+TOLERANCES = {name: Tolerance(**rule) for name, rule in PUBLISHED["tolerance"].items()}
+
+
+def job(setting: Setting, seed: int, values: Values | None = None) -> Job:
+    """Returns the run of a setting over links."""
+    given = {**setting.values(seed), **(values or {})}
+    return Job(FOLDER / "scenario.toml", overrides(given), seed=seed, with_tables=True)

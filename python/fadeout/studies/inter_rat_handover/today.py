@@ -1,31 +1,30 @@
 """The paper's question with today's stacks: forwarding, bicasting or neither, up to 1 Gbit/s."""
 
-from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass
+from typing import Any
 
 from fadeout.results import Results
-from fadeout.studies.inter_rat_handover.runs import (
-    Effort,
-    convergence,
-    job,
-    middle,
-    read,
-    shown,
-)
-from fadeout.studies.inter_rat_handover.setups import STOP_S, TCP, Setting
-from fadeout.study import Job, Numbers, Runs, Section, Table, Values, overrides
+from fadeout.studies.inter_rat_handover.runs import Effort, convergence, found, middle, of
+from fadeout.studies.inter_rat_handover.setups import DATA, FOLDER, STOP_S, TCP, Setting
+from fadeout.study import Job, Runs, Values, overrides
 
-MULTIPATH = Path(__file__).parent / "multipath.toml"
-
-RATES_MBPS = (1.0, 10.0, 100.0, 1000.0)
-SCHEMES = ("forwarding", "bicasting", "none")
-CONTROLS = ("cubic", "bbr")
-RTT_MS = 50.0
-SEEDS = 3
-"""Maximum number of seeds for each point. A run at 1,000 Mbit/s has two million packets."""
-POINTS = len(RATES_MBPS) * (len(SCHEMES) * len(CONTROLS) + 1)
+MULTIPATH = FOLDER / "multipath.toml"
 
 WIRES = ("internet", "s1", "iu", "forwarding")
+
+
+@dataclass(frozen=True)
+class Today:
+    """Points of the table. The seeds are a maximum."""
+
+    seeds: int
+    rates_mbps: tuple[float, ...]
+    rtt_ms: float
+    controls: tuple[str, ...]
+    schemes: tuple[str, ...]
+
+
+TODAY = DATA.one("today", Today)
 
 
 def lengths(rate: float) -> Values:
@@ -48,64 +47,34 @@ def setting(rate: float, scheme: str, control: str) -> Setting:
         "flow.download.congestion-control": control,
         TCP: '{ maximum-receive-window = "64 MiB" }',
     }
-    return Setting(rate, rate, RTT_MS, True, scheme).changed(values)
+    return Setting(rate, rate, TODAY.rtt_ms, True, scheme).changed(values)
 
 
-def section(runs: Runs[Effort]) -> Section:
-    """Returns the section on the results with today's stacks and networks."""
+def records(runs: Runs[Effort]) -> list[dict[str, Any]]:
+    """Returns the recoveries with today's stacks and networks."""
     settings = {
         (rate, control, scheme): setting(rate, scheme, control)
-        for rate in RATES_MBPS
-        for control in CONTROLS
-        for scheme in SCHEMES
+        for rate in TODAY.rates_mbps
+        for control in TODAY.controls
+        for scheme in TODAY.schemes
     }
-    seeds = min(SEEDS, runs.effort.seeds)
-    results = runs.over_seeds(settings.values(), job, read, seeds)
-    both = runs.over_seeds(RATES_MBPS, multipath_job, read_multipath, seeds)
-    records = []
-    for rate in RATES_MBPS:
-        for control in CONTROLS:
-            for scheme in SCHEMES:
-                each = results[settings[rate, control, scheme]]
-                records.append(record(rate, control.upper(), scheme, each))
-        records.append(record(rate, "Multipath TCP", "both cells from the start", both[rate]))
-    return Section(
-        name="today",
-        title="The question for today",
-        text=(
-            f"The sender is Linux 6.12, and the round trip is {RTT_MS:g} ms. The radio rate is "
-            "the same before and after the handover, and the wires have 10 Gbit/s. The buffer is "
-            "200 ms at the source and 500 ms at the target. The interruption is 100 ms, and "
-            "bicasting begins 10 ms before the command. Multipath TCP has a path over each cell "
-            "and no handover. The path over the source cell is lost at the time of the handover. "
-            "For Multipath TCP the old rate is the rate of one cell."
-        ),
-        table=Table.of(
-            records,
-            {
-                "rate": "{rate_mbps:g} Mbit/s",
-                "control": "{control}",
-                "data": "{scheme}",
-                "lost": "{lost:.0f}",
-                "retransmitted": "{retransmissions:.0f}",
-                "timeouts": "{timeouts:.0f}",
-                "s": "{_time}",
-            },
-        ),
-        is_headline=True,
-    )
-
-
-def record(rate: float, control: str, scheme: str, each: Sequence[Numbers]) -> dict[str, object]:
-    """Returns a row of the table."""
+    seeds = min(TODAY.seeds, runs.effort.seeds)
+    results = found(runs, settings.values(), seeds)
+    both = runs.over_seeds(TODAY.rates_mbps, multipath_job, read_multipath, seeds)
+    rows = {
+        (rate, control.upper(), scheme): results[each]
+        for (rate, control, scheme), each in settings.items()
+    }
+    rows |= {
+        (rate, "Multipath TCP", "both cells from the start"): items for rate, items in both.items()
+    }
     names = ("lost", "retransmissions", "timeouts", "time_s")
-    return {
-        "rate_mbps": rate,
-        "control": control,
-        "scheme": scheme,
-        **{name: middle(each, name) for name in names},
-        "_time": shown(each, "time_s"),
-    }
+    return [
+        {"rate_mbps": rate, "control": control, "scheme": scheme}
+        | {name: middle(items, name) for name in names}
+        | {"_time": of(items, "time_s")}
+        for (rate, control, scheme), items in sorted(rows.items(), key=lambda row: row[0][0])
+    ]
 
 
 def multipath_job(rate: float, seed: int) -> Job:
