@@ -9,7 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from fadeout.cli.app import app
-from fadeout.studies.link_retransmission import STUDY, runs
+from fadeout.studies.link_retransmission import runs
 from fadeout.studies.link_retransmission.claims import (
     download_verdict,
     latencies,
@@ -30,17 +30,13 @@ from fadeout.study import (
     IN_SIGHT,
     SIGHTS,
     Job,
-    claims_of,
     exactly,
     mixed,
     overrides,
-    published,
 )
 from fadeout.study import (
     OTHER_LAWS as LAWS,
 )
-
-CLAIMS = claims_of(published(STUDY.folder))
 
 
 def found_with(
@@ -64,7 +60,7 @@ def found_with(
 
 def test_a_gain_holds_by_its_check_and_its_interval():
     def word(gains: dict[int, float], **more: Any) -> str:
-        return retransmission_verdicts(found_with(gains, **more), tuple(gains), CLAIMS)[0].outcome
+        return retransmission_verdicts(found_with(gains, **more))[0].outcome
 
     assert word({50: 1, 100: 1.5, 150: 3}) == "holds"
     assert word({50: 1, 100: 1.5, 150: 9}) == "holds in sign only"
@@ -77,8 +73,8 @@ def test_a_gain_holds_by_its_check_and_its_interval():
 def test_a_delay_that_nobody_measured_proves_nothing():
     unknown = found_with({150: 2}, (None, 20, 30))
     assert latencies(unknown, 150) == "- / 20 / 30"
-    assert retransmission_verdicts(unknown, (150,), CLAIMS)[1].holds is None
-    assert retransmission_verdicts(found_with({150: 2}), (150,), CLAIMS)[1].holds is True
+    assert retransmission_verdicts(unknown)[1].holds is None
+    assert retransmission_verdicts(found_with({150: 2}))[1].holds is True
 
 
 def test_a_ratio_over_next_to_nothing_is_only_large():
@@ -96,7 +92,7 @@ def test_files_are_compared_with_the_long_transfer():
             for size in SIZES_MB
         }
         downloads = {d: {sight: [places] * 6 for sight in SIGHTS} for d in found}
-        return download_verdict(found, downloads, tuple(found), CLAIMS).holds
+        return download_verdict(found, downloads).holds
 
     assert verdict(1.6) is True
     assert verdict(1.4) is False

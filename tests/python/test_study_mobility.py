@@ -11,13 +11,14 @@ import fadeout
 from fadeout.cli.app import app
 from fadeout.studies.mobility import claims
 from fadeout.studies.mobility.geometry import closed_form, walk
-from fadeout.studies.mobility.runs import BASE, COUNTS, failure, more, ping_pong
+from fadeout.studies.mobility.runs import COUNTS, failure, more, ping_pong
 from fadeout.studies.mobility.setups import (
     AT_KMH,
+    BASE,
     CHANGES,
     CIRCLE,
     CIRCLE_CHANGES,
-    CIRCLE_POINTS,
+    LINES,
     MIDDLE,
     SCENARIO,
     SETS,
@@ -50,7 +51,7 @@ def test_the_closed_form_has_the_values_of_its_source(kmh, trigger_s, expected):
     assert (found.none, found.failed, found.ping_pong) == pytest.approx(expected, abs=1e-6)
 
 
-@pytest.mark.parametrize(("kmh", "trigger_ms"), CIRCLE_POINTS)
+@pytest.mark.parametrize(("kmh", "trigger_ms"), LINES.points)
 def test_a_walk_along_the_lines_finds_the_closed_form(kmh, trigger_ms):
     form = closed_form(kmh / 3.6, trigger_ms / 1e3).values()
     walked = walk(kmh / 3.6, trigger_ms / 1e3, lines=500, step_s=0.0005).values()
@@ -88,10 +89,8 @@ def test_claims_are_judged_by_the_sign_of_what_was_found():
         (AT_KMH, MIDDLE, BASE): counts(90, 2),
         (AT_KMH, MIDDLE, CHANGES[0]): counts(90, 20),
     }
-    section = claims.section(found, swept, speeds, sets)
-    assert section.table is not None
-    verdicts = {row["claim"]: row["verdict"] for row in section.table.data}
-    assert verdicts == {
+    verdicts = claims.verdicts(found, swept, speeds, sets)
+    assert {each.claim.name: each.outcome for each in verdicts} == {
         "speed": "holds",
         "trigger": "holds",
         "ping-pong": "holds",
@@ -126,7 +125,7 @@ def test_the_study_writes_all_its_tables(cli: CliRunner, spend: Callable[..., No
     result = cli.invoke(app, ["study", "mobility", "--quick", "--out", "study"])
     assert result.exit_code == 0, result.output
     found = json.loads(Path("study/results.json").read_text())
-    assert len(found["circle"]) == len(CIRCLE_POINTS)
+    assert len(found["circle"]) == len(LINES.points)
     assert len(found["circle-assumptions"]) == 1 + len(CIRCLE_CHANGES)
     assert len(found["speeds"]) == 3 * 4
     assert len(found["triggers"]) == 1

@@ -115,6 +115,9 @@ def test_a_section_has_the_rows_and_columns_of_its_values(tmp_path: Path):
     assert list(section.figures) == ["Goodput over 20 s."]
     assert section.conclusion == "The end."
     assert found.order == {"goodput": 0, "losses": 1}
+    like = page(tmp_path, PAGE.replace("{#losses}", "{#losses like=goodput}")).parts["losses"]
+    assert (like.title.text, like.is_headline) == ("Losses", False)
+    assert like.table == found.parts["goodput"].table
 
 
 def test_a_mistake_in_a_page_has_its_line(tmp_path: Path):
@@ -124,6 +127,12 @@ def test_a_mistake_in_a_page_has_its_line(tmp_path: Path):
     with pytest.raises(ScenarioError, match="have the name `goodput`") as error:
         page(tmp_path, PAGE.replace("{#losses}", "{#goodput}"))
     assert mistake(error) == ("report.md", 19)
+    with pytest.raises(ScenarioError, match="did you mean 'goodput'") as error:
+        page(tmp_path, PAGE.replace("{#losses}", "{#losses like=godput}"))
+    assert mistake(error) == ("report.md", 19)
+    with pytest.raises(ScenarioError, match="has the text of another") as error:
+        page(tmp_path, PAGE.replace("{#losses}", "{#losses like=goodput}\nMore."))
+    assert mistake(error) == ("report.md", 20)
     found = page(tmp_path, PAGE.replace("{sender}", "{sendr}"))
     with pytest.raises(ScenarioError, match="did you mean 'sender'") as error:
         found.section(

@@ -49,7 +49,7 @@ class Check:
             high=math.inf if high is None else float(high),
             neutral=entry.get("neutral"),
             unit=entry.get("unit", ""),
-            spec=f".{entry.get('digits', 2)}f",
+            spec=f"{'+' if entry.get('signed') else ''}.{entry.get('digits', 2)}f",
         )
 
     @property

@@ -6,7 +6,7 @@ they are printed. `docs/studies/writing.md` describes the form.
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,9 @@ from fadeout.study.report import Record, Section, Table, data_of
 FILE = "report.md"
 """Name of the page in the folder of a study."""
 
-_HEADING = re.compile(r"## (?P<title>.+?) \{#(?P<name>[\w-]+)(?P<headline> \.headline)?\}")
+_HEADING = re.compile(
+    r"## (?P<title>.+?) \{#(?P<name>[\w-]+)(?P<headline> \.headline)?(?: like=(?P<like>[\w-]+))?\}"
+)
 _FIGURE = re.compile(r"!\[(?P<caption>.+)\]\((?P<name>[\w-]+)\)")
 _REPEATED = re.compile(r"\{(\w+)\*\}")
 """Head of a repeated column: `{lengths*}`."""
@@ -79,7 +81,7 @@ class Page:
             raise mistake("the page has no title", expected="# TITLE in line 1", file=file)
         parts: dict[str, Part] = {}
         for start, end in zip(starts, [*starts[1:], len(lines)], strict=True):
-            part = _part(file, lines[start], lines[start + 1 : end])
+            part = _part(file, lines[start], lines[start + 1 : end], parts)
             if part.name in parts:
                 raise _wrong(file, lines[start], f"two sections have the name `{part.name}`")
             parts[part.name] = part
@@ -210,10 +212,21 @@ def _wrong(file: Path, line: Line, message: str) -> Exception:
     return mistake(message, expected=expected, file=file, line=line.number)
 
 
-def _part(file: Path, heading: Line, lines: Sequence[Line]) -> Part:
+def _part(file: Path, heading: Line, lines: Sequence[Line], parts: Mapping[str, Part]) -> Part:
+    """Returns the part of these lines. `parts` are those before it, whose form it may have."""
     found = _HEADING.fullmatch(heading.text)
     if found is None:
         raise _wrong(file, heading, "the section has no name: expected ## TITLE {#name}")
+    title = Line(heading.number, found["title"])
+    if found["like"] is not None:
+        if found["like"] not in parts:
+            raise _wrong(file, heading, _names.unknown("section above", found["like"], parts))
+        form = parts[found["like"]]
+        text = [line for line in lines if line.text.strip()]
+        if text:
+            raise _wrong(file, text[0], f"section `{found['name']}` has the text of another one")
+        is_headline = found["headline"] is not None
+        return replace(form, name=found["name"], title=title, is_headline=is_headline)
     figures: dict[str, Line] = {}
     table: list[Line] = []
     before: list[Line] = []
@@ -234,7 +247,7 @@ def _part(file: Path, heading: Line, lines: Sequence[Line]) -> Part:
         raise _wrong(file, table[0], "the table has no row")
     return Part(
         name=found["name"],
-        title=Line(heading.number, found["title"]),
+        title=title,
         is_headline=found["headline"] is not None,
         text=before,
         table=table,

@@ -87,7 +87,8 @@ class Study(Generic[AnyEffort]):
                 raise
         facts: dict[str, Any] = {"seeds": effort.seeds}
         if effort.duration_s is not None:
-            facts["simulated_seconds_a_run"] = effort.duration_s
+            seconds = effort.duration_s
+            facts["simulated_seconds_a_run"] = int(seconds) if seconds == int(seconds) else seconds
         scenarios = {"scenario": "scenario.toml", **self.other_scenarios}
         files = {
             key: f"fadeout/studies/{self.folder.name}/{file}" for key, file in scenarios.items()

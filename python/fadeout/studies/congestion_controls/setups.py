@@ -2,61 +2,36 @@
 
 import json
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass
+from pathlib import Path
 
 from fadeout import _native
-from fadeout.study import Values
+from fadeout.study import Choice, Data, Page, Values
+
+FOLDER = Path(__file__).parent
+DATA = Data.read(FOLDER)
+PAGE = Page.read(FOLDER)
 
 
-@dataclass(frozen=True, eq=False)
-class Link:
+@dataclass(frozen=True)
+class Link(Choice):
     """One of the links, as a change of the scenario."""
 
-    name: str
-    title: str
-    values: Values = field(default_factory=dict)
     is_blocked: bool = False
 
+    @property
+    def title(self) -> str:
+        """Title of the link in figures and in the report."""
+        return PAGE.parts[self.name].title.text
 
-LINKS = (
-    Link("clean", "Clean"),
-    Link("lossy", "Lossy: 0.1 % random loss", {"link.path.loss.probability": "0.001"}),
-    Link("bufferbloated", "Bufferbloated: a second of buffer", {"link.path.queue.limit": "1 s"}),
-    Link("blocked-held", "Blocked 0.2 s in 5 s, packets held", is_blocked=True),
-    Link(
-        "blocked-lost",
-        "Blocked 0.2 s in 5 s, packets lost",
-        {"blockage.vehicle.effect": "lost"},
-        is_blocked=True,
-    ),
-)
-"""The links. All have 100 Mbit/s, 40 ms and a buffer of one bandwidth-delay product, unless
-changed.
-"""
+
+LINKS = DATA.all("link", Link)
 
 RIVAL = "flow.cubic"
 """The CUBIC flow that competes with the tested flow."""
 
-LINK_INFO: Values = {
-    "flow.tested.link-info": '{ link = "path", delay = "10 ms", prediction = "100 ms" }'
-}
-"""Link information for algorithms that need it."""
-
 INFORMED_FAMILY = "cross-layer"
 MARKED_FAMILY = "ecn"
-
-RAMP = "{ name = 'red', min-threshold = 48, max-threshold = 333, weight = 1, max-probability = 1 }"
-"""Queue that marks by its momentary length, with thresholds from C RTT / 7 to C RTT.
-
-C RTT / 7 is the least threshold that keeps DCTCP's link busy (Alizadeh and others, SIGCOMM 2010,
-section 3.4).
-"""
-
-PROFILES = {"tahoe": "tahoe"}
-"""Profiles of algorithms that are named after a whole stack. All others have that of Linux."""
-
-MARKING_QUEUES = {"prague": "dualpi2"}
-"""Queue disciplines designed for algorithms of the ECN family. All others have `RAMP`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,14 +57,14 @@ def entrants() -> list[Entrant]:
     for entry in sorted(entries, key=lambda entry: families.index(entry["family"])):
         name, family = entry["name"], entry["family"]
         values: dict[str, str] = {"flow.tested.congestion-control": name}
-        if name in PROFILES:
-            values["flow.tested.profile"] = PROFILES[name]
+        if name == "tahoe":
+            values |= DATA.values["tahoe"]
         if family == INFORMED_FAMILY:
-            values |= LINK_INFO
+            values |= DATA.values["link-info"]
         found.append(Entrant(name, name, family, values))
         if family == MARKED_FAMILY:
-            queue = {"link.path.queue.discipline": MARKING_QUEUES.get(name, RAMP)}
-            found.append(Entrant(f"{name}, marked", name, family, values | queue))
+            queue = DATA.values["dualpi2" if name == "prague" else "ramp"]
+            found.append(Entrant(f"{name}, marked", name, family, {**values, **queue}))
     return found
 
 

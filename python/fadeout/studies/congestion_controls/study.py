@@ -1,13 +1,15 @@
-"""The study on congestion controls: its runs and tables."""
+"""The study on congestion controls: its runs, and the numbers of its tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from fadeout.results import Results
 from fadeout.studies.congestion_controls import figures
 from fadeout.studies.congestion_controls.setups import (
+    DATA,
+    FOLDER,
     LINKS,
+    PAGE,
     RIVAL,
     Entrant,
     Link,
@@ -23,13 +25,10 @@ from fadeout.study import (
     Runs,
     Section,
     Study,
-    Table,
     Values,
     estimate,
     overrides,
 )
-
-FOLDER = Path(__file__).parent
 
 NOT_READ: Values = {
     **QUIET,
@@ -110,7 +109,13 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
         {"link": link.name, "algorithm": entrant.name, "seed": seed, **values}
         for (seed, link, entrant), values in sorted(numbers.items(), key=lambda item: item[0][0])
     ]
-    yield overview(tables)
+    yield PAGE.section(
+        "overview",
+        figures={
+            "throughput-and-delay": figures.throughput_and_delay(tables),
+            "shares": figures.shares(tables),
+        },
+    )
     for link, rows in tables.items():
         yield on_link(link, rows)
 
@@ -158,88 +163,26 @@ def gather(
     return rows
 
 
-def overview(tables: Mapping[Link, Sequence[Row]]) -> Section:
-    """Returns the section with all links in two figures."""
-    return Section(
-        name="overview",
-        title="All links",
-        figures={
-            "Goodput against the 95th percentile of the round-trip time, one panel for each "
-            "link. Algorithms near the upper left corner are better. Points that lie close "
-            "together have their names in one block, from the highest to the lowest point. "
-            "Scales differ between the panels. Bars: 95 % confidence intervals.": (
-                figures.throughput_and_delay(tables)
-            ),
-            "Share of a flow in the total goodput of the flow and a competing CUBIC flow on the "
-            "same link. A share of half is fair.": figures.shares(tables),
-        },
-    )
-
-
 def on_link(link: Link, rows: Sequence[Row]) -> Section:
-    """Returns the section with the table of a link."""
-    return Section(
-        name=link.name,
-        title=link.title,
-        table=Table.of(
-            [
-                {"algorithm": row.name, "family": row.entrant.family}
-                | {name: getattr(row, name) for name in ESTIMATES}
-                | {"seeds": row.goodput_mbps.count}
-                for row in rows
-            ],
-            {
-                "congestion control": "{algorithm}",
-                "family": "{family}",
-                "goodput Mbit/s": "{goodput_mbps:.1f}",
-                "RTT ms": "{rtt_p95_ms:.1f}",
-                "retransmitted %": "{retransmitted_pct:.2f}",
-                "Jain": "{jain:.3f}",
-                "share %": "{share_pct:.0f}",
-            },
-        ),
-        conclusion=conclusion(rows),
-        is_headline=True,
-    )
-
-
-def conclusion(rows: Sequence[Row]) -> str:
-    """Returns a sentence about the best congestion controls of a link."""
+    """Returns the section with the table of a link, and with its best congestion controls."""
     most = max(rows, key=lambda row: row.goodput_mbps.mean)
     fast = [row for row in rows if row.goodput_mbps.mean >= WORTH_NAMING * most.goodput_mbps.mean]
-    quick = min(fast, key=lambda row: row.rtt_p95_ms.mean)
     others = [row for row in rows if row.entrant.algorithm != "cubic"]
-    fair = max(others, key=lambda row: row.jain.mean)
-    unfair = min(others, key=lambda row: row.jain.mean)
-    return (
-        f"Highest goodput: {most.name} ({most.goodput_mbps.mean:.1f} Mbit/s). {len(fast)} "
-        f"algorithms have at least {WORTH_NAMING:.0%} of this goodput, and among them "
-        f"{quick.name} has the shortest RTT ({quick.rtt_p95_ms.mean:.1f} ms). With a competing "
-        f"CUBIC flow, the fairest other algorithm is {fair.name} (Jain {fair.jain.mean:.3f}). The "
-        f"least fair algorithm is {unfair.name} (Jain {unfair.jain.mean:.3f}, "
-        f"{unfair.share_pct.mean:.0f} % of the total goodput)."
+    return PAGE.section(
+        link.name,
+        [
+            {"algorithm": row.name, "family": row.entrant.family}
+            | {name: getattr(row, name) for name in ESTIMATES}
+            | {"seeds": row.goodput_mbps.count}
+            for row in rows
+        ],
+        most=most,
+        fast=len(fast),
+        worth_naming=WORTH_NAMING,
+        quick=min(fast, key=lambda row: row.rtt_p95_ms.mean),
+        fair=max(others, key=lambda row: row.jain.mean),
+        unfair=min(others, key=lambda row: row.jain.mean),
     )
 
 
-STUDY = Study(
-    name="congestion-controls",
-    folder=FOLDER,
-    title="Congestion controls on five links",
-    introduction="""\
-Every congestion control of this build runs on the same links. A link has 100 Mbit/s, a base round
-trip of 40 ms and a buffer of one bandwidth-delay product. The titles of the sections name the
-exceptions. *Goodput*, *RTT* and *retransmitted* are measured with one flow alone on the link. *RTT*
-is the 95th percentile of the RTT samples. *Retransmitted* is the share of retransmitted segments in
-all segments sent. *Jain* is Jain's fairness index for the flow and a CUBIC flow that starts within
-the same second. *Share* is the flow's share of the total goodput of both flows. Intervals (±) are
-95 % confidence intervals (Student) over seeds. The seed determines the delay, the start times, the
-losses and the time of the first blockage.
-
-*marked*: the same algorithm with a queue that marks packets (ECN). The competing CUBIC flow does
-not use ECN.
-""",
-    full=Effort(seeds=6, duration_s=60),
-    quick=Effort(seeds=2, duration_s=10),
-    count=lambda effort: 2 * len(LINKS) * len(entrants()) * effort.seeds,
-    sections=sections,
-)
+STUDY = Study.of(DATA, PAGE, Effort, sections)

@@ -1,12 +1,20 @@
 """Checks of the paper's claims."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from statistics import fmean
 
 from fadeout.studies.link_retransmission.runs import ByMode, Times
-from fadeout.studies.link_retransmission.setups import BOTH, HARQ, MODES, NONE, SIZES_MB, Mode
-from fadeout.study import Claim, Estimate, Law, Places, Verdict, jackknife, mixed, share_in_sight
+from fadeout.studies.link_retransmission.setups import (
+    BOTH,
+    CLAIMS,
+    HARQ,
+    MODES,
+    NONE,
+    SIZES_MB,
+    Mode,
+)
+from fadeout.study import Estimate, Law, Places, Verdict, jackknife, mixed, share_in_sight
 
 Found = Mapping[int, Places[ByMode]]
 """Numbers of long transfers in each place, by distance."""
@@ -78,24 +86,22 @@ def latencies(found: Found, distance_m: int, law: Law = share_in_sight) -> str:
     return " / ".join("-" if math.isnan(rtt_ms) else f"{rtt_ms:.0f}" for rtt_ms in rtts)
 
 
-def retransmission_verdicts(
-    found: Found, distances_m: Sequence[int], claims: Mapping[str, Claim]
-) -> list[Verdict]:
+def retransmission_verdicts(found: Found) -> list[Verdict]:
     """Returns the verdicts on throughput and latency."""
-    gains = {distance: gain(found, distance) for distance in distances_m}
-    far = distances_m[-1]
+    gains = {distance: gain(found, distance) for distance in found}
+    far = max(found)
     checked = {f"gain at {d} m": value for d, value in gains.items()}
     others = {d: times_text(value) for d, value in gains.items() if NEAR_M < d < FAR_FROM_M}
     return [
         Verdict(
-            claims["retx_gain"],
-            {name: value for name, value in checked.items() if name in claims["retx_gain"].checks},
+            CLAIMS["retx_gain"],
+            {name: value for name, value in checked.items() if name in CLAIMS["retx_gain"].checks},
             ", ".join(
                 f"The gain at {d} m, without a check, is {text}" for d, text in others.items()
             ),
         ),
         Verdict(
-            claims["retx_latency"],
+            CLAIMS["retx_latency"],
             {
                 "HARQ less none": latency_step(found, far, HARQ, NONE),
                 "RLC AM less HARQ": latency_step(found, far, BOTH, HARQ),
@@ -105,16 +111,11 @@ def retransmission_verdicts(
     ]
 
 
-def download_verdict(
-    found: Found,
-    downloads: Mapping[int, Places[Times]],
-    distances_m: Sequence[int],
-    claims: Mapping[str, Claim],
-) -> Verdict:
+def download_verdict(found: Found, downloads: Mapping[int, Places[Times]]) -> Verdict:
     """Returns the verdict on short files: RLC AM helps them more than a long transfer."""
     margins: dict[str, Estimate] = {}
     shown = []
-    for distance in (d for d in distances_m if d >= FAR_FROM_M):
+    for distance in (d for d in found if d >= FAR_FROM_M):
 
         def short(places: Places[Times], distance: int = distance) -> float:
             return fmean(
@@ -134,4 +135,4 @@ def download_verdict(
             files.mean - long.mean, half_width, files.count
         )
         shown.append(f"{distance} m: files {files:.2f}, bulk {long:.2f}")
-    return Verdict(claims["wget"], margins, "; ".join(shown))
+    return Verdict(CLAIMS["wget"], margins, "; ".join(shown))

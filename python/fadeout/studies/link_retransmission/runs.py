@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 import polars as pl
 
@@ -13,6 +12,7 @@ from fadeout.studies.link_retransmission.setups import (
     BOTH,
     CHANGES,
     DISTANCES_M,
+    FOLDER,
     MODES,
     SIZES_MB,
     UPLINK_CHANGES,
@@ -22,8 +22,8 @@ from fadeout.studies.link_retransmission.setups import (
 )
 from fadeout.study import QUIET_CELL, SIGHTS, Change, Job, Places, Runs, Values, overrides
 
-SCENARIO = Path(__file__).parent / "scenario.toml"
-UPLINK = Path(__file__).parent / "uplink.toml"
+SCENARIO = FOLDER / "scenario.toml"
+UPLINK = FOLDER / "uplink.toml"
 
 SWEPT_M = (50, 150)
 """Distances at which assumptions are changed, metres."""
@@ -214,15 +214,3 @@ def parts_ms(results: Results) -> dict[str, float]:
     if rows.is_empty():
         return {}
     return {part: 1e3 * float(rows[f"{part}_s"].mean()) for part in PARTS}  # pyright: ignore[reportArgumentType]
-
-
-def count(effort: Effort) -> int:
-    """Returns the maximum number of simulations of the study."""
-    return (
-        2 * len(MAIN) * effort.seeds * (1 + len(SIZES_MB))
-        + 2 * len(MAIN) * effort.delay_seeds
-        + 2 * (1 + len(CHANGES)) * len(SWEPT) * effort.swept
-        + len(MODES) * effort.seeds
-        + len(UPLINK_CHANGES) * effort.swept
-        + effort.walk_seeds
-    )

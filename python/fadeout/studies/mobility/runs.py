@@ -1,27 +1,24 @@
 """The runs of the study, and the numbers read from them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import polars as pl
 
-from fadeout import handover_metrics, study
+from fadeout import handover_metrics
 from fadeout.results import Results
 from fadeout.studies.mobility.geometry import OUTER_M
 from fadeout.studies.mobility.setups import (
     AT_KMH,
+    BASE,
     CHANGES,
     CIRCLE,
-    CIRCLE_AT,
     CIRCLE_CHANGES,
-    CIRCLE_POINTS,
+    LINES,
     MIDDLE,
-    OFFSETS_DB,
     SCENARIO,
     SETS,
-    SPEEDS_KMH,
-    TRIGGERS_MS,
     WITHOUT_PICOS,
+    Effort,
     Trigger,
 )
 from fadeout.study import (
@@ -37,11 +34,6 @@ from fadeout.study import (
     paired_ratio,
 )
 
-BASE = Change.nothing()
-
-SLOW_FACTOR = 4
-"""Factor by which runs of slow UEs are longer."""
-
 COUNTS = (
     "handovers",
     "failures_state_1",
@@ -50,26 +42,6 @@ COUNTS = (
     "ping_pongs",
     "short_stays",
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class Effort(study.Effort):
-    """Number of seeds, number of UEs, and length of the runs."""
-
-    ues: int = 30
-    lines: int = 60
-    """Number of lines through the circular pico in a run."""
-    circle_seeds: int = 10
-    speeds_kmh: tuple[float, ...] = SPEEDS_KMH
-    sets: tuple[int, ...] = tuple(SETS)
-    triggers_ms: tuple[int, ...] = TRIGGERS_MS
-    offsets_db: tuple[float, ...] = OFFSETS_DB
-
-    def length_s(self, kmh: float) -> float:
-        """Returns the simulated time in seconds. Slow UEs have fewer handovers, so their runs are
-        longer.
-        """
-        return (self.duration_s or 1.0) * (SLOW_FACTOR if kmh < 10 else 1)
 
 
 def read(results: Results) -> dict[str, float]:
@@ -184,8 +156,8 @@ LinePoint = tuple[float, int, Change]
 
 def lines(runs: Runs[Effort]) -> dict[LinePoint, list[Numbers]]:
     """Returns the outcomes of lines through the circular pico."""
-    points = [(kmh, ms, BASE) for kmh, ms in CIRCLE_POINTS]
-    points += [(*CIRCLE_AT, change) for change in CIRCLE_CHANGES]
+    points: list[LinePoint] = [(kmh, ms, BASE) for kmh, ms in LINES.points]
+    points += [(LINES.at[0], LINES.at[1], change) for change in CIRCLE_CHANGES]
 
     def of(point: LinePoint, seed: int) -> Job:
         kmh, ms, change = point
@@ -238,15 +210,13 @@ def short_stay(numbers: Sequence[Numbers]) -> Estimate:
     return share(numbers, ("ping_pongs", "short_stays"), ("handovers",))
 
 
-def count(effort: Effort) -> int:
-    """Returns the maximum number of simulations of the study."""
-    return (
-        len(effort.speeds_kmh) * len(effort.sets) * effort.seeds
-        + len(effort.triggers_ms) * len(effort.offsets_db) * effort.swept
-        + 2 * effort.seeds
-        + (len(CHANGES) - 1) * effort.swept
-        + (len(CIRCLE_POINTS) + len(CIRCLE_CHANGES)) * effort.circle_seeds
-    )
+def rates(numbers: Sequence[Numbers]) -> dict[str, Estimate]:
+    """Returns the rates in percent by name."""
+    return {
+        "failure_pct": failure(numbers),
+        "ping_pong_pct": ping_pong(numbers),
+        "short_stay_pct": short_stay(numbers),
+    }
 
 
 def more(

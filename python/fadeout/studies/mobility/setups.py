@@ -1,14 +1,41 @@
-"""Setups of the study: speeds, sets of TR 36.839, triggers, and other changes."""
+"""Setups of the study: sets of TR 36.839, points, and changed assumptions."""
 
 from dataclasses import dataclass
 from pathlib import Path
 
-from fadeout.study import Change, Values
+from fadeout import study
+from fadeout.study import Change, Data, Page, Values, claims_of, published
 
-SCENARIO = Path(__file__).parent / "scenario.toml"
-CIRCLE = Path(__file__).parent / "circle.toml"
+FOLDER = Path(__file__).parent
+DATA = Data.read(FOLDER)
+PAGE = Page.read(FOLDER)
+CLAIMS = claims_of(published(FOLDER))
 
-SPEEDS_KMH = (3.0, 30.0, 60.0, 120.0)
+SCENARIO = FOLDER / "scenario.toml"
+CIRCLE = FOLDER / "circle.toml"
+
+SLOW_FACTOR = 4
+"""Factor by which runs of slow UEs are longer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort(study.Effort):
+    """Number of seeds, number of UEs, and length of the runs."""
+
+    ues: int
+    lines: int
+    """Number of lines through the circular pico in a run."""
+    circle_seeds: int
+    speeds_kmh: tuple[float, ...]
+    sets: tuple[int, ...]
+    triggers_ms: tuple[int, ...]
+    offsets_db: tuple[float, ...]
+
+    def length_s(self, kmh: float) -> float:
+        """Returns the simulated time in seconds. Slow UEs have fewer handovers, so their runs are
+        longer.
+        """
+        return (self.duration_s or 1.0) * (SLOW_FACTOR if kmh < 10 else 1)
 
 
 @dataclass(frozen=True)
@@ -34,76 +61,34 @@ class Trigger:
         return f"{self.trigger_ms} ms, {self.offset_db:g} dB, k = {self.filter}"
 
 
-SETS = {
-    1: Trigger(480, 3, 4),
-    2: Trigger(160, 3, 4),
-    3: Trigger(160, 2, 4),
-    4: Trigger(80, 1, 1),
-    5: Trigger(40, -1, 0),
-}
-"""The sets of TR 36.839, from memory."""
-SLOW, QUICK = SETS[1], SETS[5]
+@dataclass(frozen=True)
+class Set:
+    """A set of TR 36.839: time to trigger in ms, offset in dB, and filter."""
+
+    number: int
+    trigger: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Speeds in km/h and times to trigger in ms of lines through a pico."""
+
+    points: tuple[tuple[int, ...], ...]
+    at: tuple[int, ...]
+
+
+def _trigger(ms: float, db: float, k: float) -> Trigger:
+    return Trigger(int(ms), db, int(k))
+
+
+SETS = {each.number: _trigger(*each.trigger) for each in DATA.all("set", Set)}
 MIDDLE = SETS[3]
 
-TRIGGERS_MS = (40, 80, 160, 320, 480)
-OFFSETS_DB = (-1.0, 1.0, 2.0, 3.0)
 AT_KMH = 60.0
 """Speed at which trigger, offset and assumptions are varied, km/h."""
 
-CIRCLE_POINTS = (
-    (30.0, 160),
-    (30.0, 2560),
-    (60.0, 160),
-    (60.0, 480),
-    (60.0, 1024),
-    (120.0, 160),
-    (120.0, 320),
-    (120.0, 480),
-    (120.0, 1024),
-)
-"""Speed in km/h and time to trigger in ms of lines through a pico."""
-CIRCLE_AT = (120.0, 480)
-"""The point at which the closed form's omissions are added one at a time."""
-
-MANAGEMENT = "mobility-management"
-
-CIRCLE_CHANGES = (
-    Change.of("measurement", "each 200 ms", f"{MANAGEMENT}.measurement-period", "200 ms"),
-    Change(
-        "layer 3 filter",
-        "k = 4",
-        {f"{MANAGEMENT}.events": Trigger(CIRCLE_AT[1], 0, 4).values[f"{MANAGEMENT}.events"]},
-    ),
-    Change.of("error of RSRP", "1 dB", f"{MANAGEMENT}.measurement-error", "1 dB"),
-    Change.of("preparation", "50 ms", f"{MANAGEMENT}.admission-delay", "50 ms"),
-    Change.of("T310", "1 s", f"{MANAGEMENT}.t310", "1 s"),
-    Change(
-        "the macro",
-        "2 km away",
-        {
-            "cell.macro.position": '["0 m", "-2 km"]',
-            # Both cells are equal at 50 m again: in free space a fifth of the distance is 13.98 dB.
-            "cell.pico.tx-power": "27.9588 dBm",
-        },
-    ),
-    Change.of("load of the pico", "half", "cell.pico.radio.background-load", "0.5"),
-)
-"""Effects that the closed form omits, one at a time."""
-
-LOAD = "deployment.network.cell.radio.background-load"
-LAYOUT = "deployment.network.layout"
-
-WITHOUT_PICOS = Change.of("picos in a sector", "none", LAYOUT, '{ kind = "hetnet", picos = 0 }')
-
-CHANGES = (
-    WITHOUT_PICOS,
-    Change.of("picos in a sector", "2", LAYOUT, '{ kind = "hetnet", picos = 2 }'),
-    Change.of("load", "half", LOAD, "0.5"),
-    Change.of("sight", "drawn", "deployment.network.cell.channel.line-of-sight", '"drawn"'),
-    Change.of("T310", "0.2 s", f"{MANAGEMENT}.t310", "200 ms"),
-    Change.of("measurement", "each 200 ms", f"{MANAGEMENT}.measurement-period", "200 ms"),
-    Change.of("error of RSRP", "1 dB", f"{MANAGEMENT}.measurement-error", "1 dB"),
-    Change.of("shadowing", "none", "deployment.network.cell.channel.shadowing", "false"),
-    Change.of("receive antennas", "2", "deployment.network.cell.channel.receive-antennas", "2"),
-)
-"""Assumptions of TR 36.839 or of this study that are changed one at a time."""
+LINES = DATA.one("lines", Lines)
+BASE = Change.nothing()
+CIRCLE_CHANGES = DATA.all("circle-change", Change)
+CHANGES = DATA.all("change", Change)
+WITHOUT_PICOS = CHANGES[0]
