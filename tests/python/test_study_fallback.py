@@ -1,14 +1,22 @@
 import fadeout
 from fadeout.studies.fallback import STUDY, answers
 from fadeout.studies.fallback.answers import Found
-from fadeout.studies.fallback.runs import SCENARIO, Effort, Point, count, first_s, points
+from fadeout.studies.fallback.runs import (
+    SCENARIO,
+    Effort,
+    Point,
+    first_s,
+    points,
+    swept_points,
+    vehicle_points,
+    wide_points,
+)
 from fadeout.studies.fallback.setups import (
     CLEAR_S,
     NOTHING,
+    POINTS,
     REMEDIES,
     SENDERS,
-    THRESHOLDS_KB,
-    WIDE_LENGTHS_S,
 )
 
 LENGTHS = (0.1, 0.5, 1.0)
@@ -68,12 +76,11 @@ def test_every_remedy_is_tried_and_blockages_end_with_the_run():
     assert {point.remedy for point in tried} == set(REMEDIES)
     assert len({remedy.name for remedy in REMEDIES}) == len(REMEDIES)
     # A coupled control, and one that uses rates, are run with one sender only.
-    senderless = 2
-    of_vehicles = len(REMEDIES) - senderless
-    wide = len(set(WIDE_LENGTHS_S) & set(LENGTHS)) * len(REMEDIES)
-    swept = 2 * 2 * (1 + len(THRESHOLDS_KB))
-    assert len(THRESHOLDS_KB) >= 5
-    assert count(effort) == 5 * (len(tried) + of_vehicles + wide + swept)
+    assert len(vehicle_points()) == len(REMEDIES) - 2
+    wide = set(POINTS.wide_lengths_s) & set(LENGTHS)
+    assert len(wide_points(effort)) == len(wide) * len(REMEDIES)
+    assert len(POINTS.thresholds_kb) >= 5
+    assert len(swept_points()) == 2 * 2 * (1 + len(POINTS.thresholds_kb))
     # Two of the longest blockages end before the run does.
     assert all(first_s(seed) + 5 + 2 < 10 for seed in range(1, 100))
     assert STUDY.folder / "scenario.toml" == SCENARIO

@@ -27,9 +27,7 @@ from fadeout.studies.multipath.setups import (
     concerning,
     job,
 )
-from fadeout.study import IN_SIGHT, OTHER_LAWS, SIGHTS, ThreadRunner, claims_of, published
-
-CLAIMS = claims_of(published(STUDY.folder))
+from fadeout.study import IN_SIGHT, OTHER_LAWS, SIGHTS, ThreadRunner
 
 
 def found(near: Mapping[str, float], far: Mapping[str, float], *, spread=1.0, places: int = 6):
@@ -56,29 +54,29 @@ FAR_AS_PUBLISHED = {"single": 100, "lte": 200, "mmwave": 150, "balia": 90}
 
 
 def test_each_claim_is_judged_by_its_check():
-    judged = verdicts(found(NEAR_AS_PUBLISHED, FAR_AS_PUBLISHED), CLAIMS)
+    judged = verdicts(found(NEAR_AS_PUBLISHED, FAR_AS_PUBLISHED))
     assert [v.outcome for v in judged] == ["holds"] * 4
     near = {"single": 100, "lte": 120, "mmwave": 90, "balia": 110}
     far = {"single": 100, "lte": 200, "mmwave": 210, "balia": 90}
-    judged = verdicts(found(near, far), CLAIMS)
+    judged = verdicts(found(near, far))
     assert [v.outcome for v in judged] == ["does not hold"] * 4
     # The gain of 80 % is outside of the check, and has the published sign.
-    more = verdicts(found({**NEAR_AS_PUBLISHED, "mmwave": 180}, FAR_AS_PUBLISHED), CLAIMS)
+    more = verdicts(found({**NEAR_AS_PUBLISHED, "mmwave": 180}, FAR_AS_PUBLISHED))
     assert more[0].outcome == "holds in sign only"
 
 
 def test_what_lte_carries_itself_is_no_gain_beyond_it():
     # 108 of 100 is a gain, but less than the 10 that LTE carries.
     far = {**FAR_AS_PUBLISHED, "lte": 108, "mmwave": 102}
-    judged = verdicts(found(NEAR_AS_PUBLISHED, far), CLAIMS)
+    judged = verdicts(found(NEAR_AS_PUBLISHED, far))
     (one,) = (v for v in judged if v.claim.name == "mp_lte_150m")
     assert one.outcomes["gain less LTE's own rate"] == "does not hold"
 
 
 def test_a_verdict_is_open_where_its_interval_has_a_limit_in_it():
-    judged = verdicts(found(NEAR_AS_PUBLISHED, FAR_AS_PUBLISHED, spread=40), CLAIMS)
+    judged = verdicts(found(NEAR_AS_PUBLISHED, FAR_AS_PUBLISHED, spread=40))
     assert "open" in {v.outcome for v in judged}
-    few = verdicts(found(NEAR_AS_PUBLISHED, FAR_AS_PUBLISHED, places=4), CLAIMS)
+    few = verdicts(found(NEAR_AS_PUBLISHED, FAR_AS_PUBLISHED, places=4))
     assert {v.outcome for v in few} == {"too few seeds"}
 
 
@@ -133,7 +131,7 @@ def test_every_change_and_variant_makes_a_scenario():
 def test_a_change_of_73_ghz_leaves_28_ghz_as_it_is():
     change = next(each for each in CHANGES if each.name == "73 GHz: 400 MHz")
     text = " ".join(job(MMWAVE, (NEAR, IN_SIGHT), {}, 1, change).overrides)
-    assert "cell.cell-73.bandwidth=400 MHz" in text
+    assert 'cell.cell-73.bandwidth="400 MHz"' in text
     assert "cell.cell-28.bandwidth" not in text
 
 

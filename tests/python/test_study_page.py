@@ -217,6 +217,7 @@ def test_a_missing_key_and_a_missing_table_are_named(tmp_path: Path):
 @pytest.mark.parametrize("name", [n for n, s in studies().items() if s.order])
 def test_a_study_with_a_page_has_the_texts_of_all_its_sections(name: str):
     study = studies()[name]
-    code = "".join(path.read_text() for path in sorted(study.folder.glob("*.py")))
+    files = [*study.folder.glob("*.py"), study.folder / "study.toml"]
+    code = "".join(path.read_text() for path in files)
     unused = [each for each in study.order if f'"{each}"' not in code and each != "claims"]
     assert not unused

@@ -95,8 +95,18 @@ class Job:
 
 
 def overrides(values: Values) -> tuple[str, ...]:
-    """Returns overrides as `key=value`, the form of the command line."""
-    return tuple(f"{key}={value}" for key, value in values.items())
+    """Returns overrides as `key=value`, the form of the command line, with texts in quotes."""
+    return tuple(f"{key}={_quoted(value)}" for key, value in values.items())
+
+
+@cache
+def _quoted(value: str) -> str:
+    """Returns a value in TOML syntax, so that equal overrides are equal texts."""
+    try:
+        tomllib.loads(f"value = {value}")
+    except tomllib.TOMLDecodeError:
+        return _toml.value(value)
+    return value
 
 
 @cache

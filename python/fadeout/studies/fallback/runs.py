@@ -1,8 +1,7 @@
 """The runs of the study, and the numbers read from them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
 
 import polars as pl
 
@@ -12,21 +11,19 @@ from fadeout.studies.fallback.setups import (
     BLOCKAGE,
     CLEAR_S,
     CONTROL,
+    DATA,
+    FOLDER,
     MACRO_OF_NR,
     NOTHING,
-    PAPERS_RATE,
+    POINTS,
     REMEDIES,
     SENDERS,
-    SWEPT_S,
-    THRESHOLDS_KB,
-    VEHICLE,
-    WIDE_LENGTHS_S,
     Remedy,
     switching,
 )
 from fadeout.study import QUIET_CELL, Job, Numbers, Runs, overrides, spread
 
-SCENARIO = Path(__file__).parent / "scenario.toml"
+SCENARIO = FOLDER / "scenario.toml"
 BIN_S = 0.01
 """Length of the bins in which bytes at the application are counted, seconds."""
 SETTLED_S = 1.5
@@ -51,7 +48,7 @@ NR_OVER_LTE = 106 / 100
 class Effort(study.Effort):
     """Number of seeds and length of the runs."""
 
-    lengths_s: Sequence[float]
+    lengths_s: tuple[float, ...]
     """Lengths of the blockages, seconds."""
 
 
@@ -91,7 +88,7 @@ def wide_points(effort: Effort) -> list[Point]:
     """Returns the points with the paper's rate, for the lengths of blockage that decide."""
     return [
         Point(remedy, "CUBIC", length, is_wide=True)
-        for length in WIDE_LENGTHS_S
+        for length in POINTS.wide_lengths_s
         if length in effort.lengths_s
         for remedy in REMEDIES
     ]
@@ -99,19 +96,13 @@ def wide_points(effort: Effort) -> list[Point]:
 
 def swept_points() -> list[Point]:
     """Returns the points for switching at each threshold, and for no remedy."""
-    remedies = (NOTHING, *(switching(f"{threshold} kB") for threshold in THRESHOLDS_KB))
+    remedies = (NOTHING, *(switching(f"{threshold} kB") for threshold in POINTS.thresholds_kb))
     return [
         Point(remedy, sender, length)
         for sender in SENDERS
-        for length in (CLEAR_S, SWEPT_S)
+        for length in (CLEAR_S, POINTS.swept_s)
         for remedy in remedies
     ]
-
-
-def count(effort: Effort) -> int:
-    """Returns the number of simulations of the study."""
-    tables = (points(effort), vehicle_points(), wide_points(effort), swept_points())
-    return sum(len(each) for each in tables) * effort.seeds
 
 
 def found(runs: Runs[Effort], of: Iterable[Point]) -> dict[Point, list[Numbers]]:
@@ -134,11 +125,11 @@ def found(runs: Runs[Effort], of: Iterable[Point]) -> dict[Point, list[Numbers]]
             without = (*without, BLOCKAGE)
         else:
             if point.is_vehicle:
-                values[BLOCKAGE] = VEHICLE
+                values |= DATA.values["vehicle"]
             values[f"{BLOCKAGE}.duration"] = f'"{point.block_s:g} s"'
             values[f"{BLOCKAGE}.first"] = f'"{first_s(seed):.3f} s"'
         if point.is_wide:
-            values |= PAPERS_RATE
+            values |= DATA.values["papers-rate"]
         return Job(SCENARIO, overrides(values), without, seed, with_tables=True)
 
     return {

@@ -1,11 +1,10 @@
 """Checks of the paper's claims."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 
 from fadeout.studies.multipath.runs import Found, Point
-from fadeout.studies.multipath.setups import BALIA, FAR, LTE, MMWAVE, NEAR, SINGLE, Setup
+from fadeout.studies.multipath.setups import BALIA, CLAIMS, FAR, LTE, MMWAVE, NEAR, SINGLE, Setup
 from fadeout.study import (
-    Claim,
     Estimate,
     Law,
     Numbers,
@@ -96,7 +95,7 @@ def gain_pct(found: Found, point: Point) -> Estimate:
     return times.scaled(100, -1)
 
 
-def verdicts(found: Found, claims: Mapping[str, Claim]) -> list[Verdict]:
+def verdicts(found: Found) -> list[Verdict]:
     """Returns the verdicts on the claims, by their checks."""
     near_balia, far_lte = gain(found, (NEAR, BALIA)), gain(found, (FAR, LTE))
     beyond = beyond_the_second(found, (FAR, LTE))
@@ -104,17 +103,17 @@ def verdicts(found: Found, claims: Mapping[str, Claim]) -> list[Verdict]:
     share = mean(found, (NEAR, BALIA), "second_mbps") / (mean(found, (NEAR, BALIA)) or 1)
     return [
         Verdict(
-            claims["mp_50m"],
+            CLAIMS["mp_50m"],
             {"gain": gain_pct(found, (NEAR, MMWAVE))},
             f"The gain is {more_mbps(found, (NEAR, MMWAVE)):+.0f} Mbit/s",
         ),
         Verdict(
-            claims["mp_lte_50m"],
+            CLAIMS["mp_lte_50m"],
             {"ratio": gain(found, (NEAR, LTE))},
             f"The gain is {more_mbps(found, (NEAR, LTE)):+.0f} Mbit/s",
         ),
         Verdict(
-            claims["mp_lte_150m"],
+            CLAIMS["mp_lte_150m"],
             {
                 "ratio": far_lte,
                 "LTE + 28 GHz less 28 + 73 GHz": more_mbps(found, (FAR, LTE), MMWAVE),
@@ -124,13 +123,8 @@ def verdicts(found: Found, claims: Mapping[str, Claim]) -> list[Verdict]:
             f"{' ms in place of '.join(rtts)} ms",
         ),
         Verdict(
-            claims["balia"],
+            CLAIMS["balia"],
             {"ratio": near_balia},
             f"LTE carries {share:.0%} of BALIA's goodput at {NEAR} m",
         ),
     ]
-
-
-def times(value: Estimate) -> str:
-    """Returns a gain as text."""
-    return value.text(".2f", " times")

@@ -1,8 +1,7 @@
 """Comparison with Linux's own Multipath TCP, over the cells of the study."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
-from statistics import median
 from typing import Any
 
 from fadeout import FadeoutError, _toml
@@ -15,6 +14,7 @@ from fadeout.studies.multipath.setups import (
     MULTIPATH,
     NARROW,
     NEAR,
+    PAGE,
     RECEIVE_WINDOW,
     SEND_BUFFER,
     SINGLE,
@@ -22,7 +22,7 @@ from fadeout.studies.multipath.setups import (
     Setup,
     job,
 )
-from fadeout.study import IN_SIGHT, Cell, Job, Numbers, Runs, Section, Table, overrides
+from fadeout.study import IN_SIGHT, Job, Numbers, Runs, Section, Spread, overrides
 from fadeout.validate.kernel.scenario import HZ, KERNEL_SETTINGS
 
 VERSION = "6.12"
@@ -34,7 +34,7 @@ LENGTH_S = 4
 SMALLER = Change(
     "28 and 73 GHz",
     "400 MHz",
-    NARROW | {SEND_BUFFER: "4 MiB"},
+    {**NARROW, SEND_BUFFER: "4 MiB"},
 )
 """Smaller carriers to save time, and buffers of Linux's default size."""
 
@@ -63,45 +63,16 @@ def why_not(effort: Effort) -> str | None:
     return None
 
 
-def count(effort: Effort) -> int:
-    """Returns the number of runs of the section."""
-    return 0 if why_not(effort) else len(POINTS) * min(SEEDS, effort.seeds)
-
-
 def section(runs: Runs[Effort]) -> Section:
     """Returns the section that compares Linux's Multipath TCP with fadeout's."""
-    title = "Linux's own Multipath TCP"
     left_out = why_not(runs.effort)
     if left_out is not None:
-        return Section(name="kernel", title=title, text=left_out)
+        return Section("kernel", PAGE.parts["kernel"].title.text, left_out)
     seeds = min(SEEDS, runs.effort.seeds)
     found = runs.over_seeds(POINTS, kernel_job, measure, seeds)
-    return Section(
-        name="kernel",
-        title=title,
-        text=(
-            f"CUBIC in [Linux {VERSION}](../models/kernel.md) and in fadeout, uncoupled, at "
-            f"{NEAR} m in LOS, for {LENGTH_S} s at {seeds} positions. Carriers have 400 MHz. "
-            "Buffers are as in Linux: `tcp_rmem` of 6 MB, `tcp_wmem` of 4 MB. Linux has one "
-            "scheduler (`default`). Linux uses a path with the backup flag only if no other path "
-            "works. Its path manager is the one in the kernel, which opens a subflow from each "
-            "address, or a program informed of the connections (`pm_type` 1), such as `mptcpd`. "
-            "Values are medians, with the range in brackets."
-        ),
-        table=Table.of(
-            [_record(point, numbers) for point, numbers in found.items()],
-            {
-                "paths": "{paths}",
-                "TCP": "{side}",
-                "goodput Mbit/s": _spread("goodput_mbps", ".0f"),
-                "by 2nd Mbit/s": _spread("second_mbps", ".0f"),
-                "sRTT ms": _spread("srtt_ms", ".1f"),
-                "2nd sRTT ms": _spread("second_srtt_ms", ".1f"),
-                "retransmitted": _spread("retransmitted_segments", ".0f"),
-                "timeouts": _spread("timeouts", ".0f"),
-            },
-        ),
-        is_headline=True,
+    records = [_record(point, numbers) for point, numbers in found.items()]
+    return PAGE.section(
+        "kernel", records, version=VERSION, near=NEAR, length_s=LENGTH_S, seeds=seeds
     )
 
 
@@ -153,18 +124,10 @@ def _record(point: Point, numbers: Sequence[Numbers]) -> dict[str, Any]:
         "side": side,
     }
     for name in numbers[0]:
-        values = [one[name] for one in numbers]
-        for which, value in zip(("", "_least", "_most"), (median, min, max), strict=True):
-            record[f"{name}{which}"] = value(values)
+        spread = Spread.of([one[name] for one in numbers])
+        record |= {name: spread.mean, f"{name}_least": spread.low, f"{name}_most": spread.high}
+        # A single path has no second one, and an unused path has no round-trip time.
+        is_missing = name.startswith("second") and setup is SINGLE
+        is_unused = name == "second_srtt_ms" and spread.mean == 0
+        record[f"_{name}"] = None if is_missing or is_unused else spread
     return record
-
-
-def _spread(name: str, form: str) -> Cell:
-    def cell(record: Mapping[str, Any]) -> str:
-        is_alone = name.startswith("second") and record["paths"] == SINGLE.name
-        if is_alone or (name == "second_srtt_ms" and record[name] == 0):
-            return "-"
-        middle, least, most = (format(record[name + end], form) for end in ("", "_least", "_most"))
-        return middle if least == most else f"{middle} ({least} to {most})"
-
-    return cell

@@ -1,22 +1,20 @@
 """Uplink of 400 MHz beside an independent replication of the author's public script."""
 
-from collections.abc import Mapping
 from functools import partial
-from pathlib import Path
 
 from fadeout import study
 from fadeout.studies.multipath.claims import mean
 from fadeout.studies.multipath.runs import Effort, Found, Point, measure
 from fadeout.studies.multipath.setups import (
-    APERTURE,
     BASE,
-    CLUSTERS,
+    DATA,
     LTE_ALONE,
     NARROW,
+    PAGE,
+    PUBLISHED,
     SINGLE,
     Change,
     Setup,
-    each,
     job,
 )
 from fadeout.study import (
@@ -26,13 +24,11 @@ from fadeout.study import (
     Law,
     Runs,
     Section,
-    Table,
-    published,
     share_in_sight,
 )
 
-PUBLISHED = published(Path(__file__).parent)["replication"]
-DISTANCES_M: tuple[int, ...] = tuple(PUBLISHED["distances_m"])
+THEIRS = PUBLISHED["replication"]
+DISTANCES_M: tuple[int, ...] = tuple(THEIRS["distances_m"])
 
 COUPLED = tuple(Setup("LTE", one) for one in ("uncoupled", "lia", "olia", "balia"))
 SETUPS = (SINGLE, LTE_ALONE, *COUPLED)
@@ -43,24 +39,7 @@ NUMBERS = {
 """Names of the replication's numbers."""
 
 
-def _loss(model: str) -> Mapping[str, str]:
-    return {"cell.cell-28.channel.path-loss": model}
-
-
-CHANGES = (
-    study.Change("path loss", "UMi", _loss("umi")),
-    study.Change("path loss", "UMa", _loss("uma")),
-    study.Change("path loss", "NLOS exponent 3.7", _loss(
-        '{ model = "close-in", nlos-exponent = 3.7 }')),
-    study.Change("power of the UE", "13 dBm", {"ue.ue-*.tx-power": "13 dBm"}),
-    study.Change("noise figure of the cell", "10 dB", {"cell.cell-*.noise-figure": "10 dB"}),
-    study.Change("body loss", "10 dB", {"ue.ue-*.penetration": "10 dB"}),
-    study.Change("antennas of the UE", "isotropic",
-                 {"cell.cell-28.channel.ue-antenna": "isotropic"}),
-    study.Change("elements", "5 dBi, as large as their cells", APERTURE),
-    study.Change("fading and beams", "through clusters", CLUSTERS),
-    study.Change("retransmissions", "RLC UM", each("28", "ue.ue-{}.rlc.mode", "um")),
-)  # fmt: skip
+CHANGES = DATA.all("replication-change", study.Change)
 """Changes of the single path, one at a time."""
 
 
@@ -73,11 +52,6 @@ POINTS = [
     *((BASE, (distance, setup)) for distance in DISTANCES_M for setup in SETUPS),
     *((change, (distance, SINGLE)) for change in CHANGES for distance in DISTANCES_M),
 ]
-
-
-def count(effort: Effort) -> int:
-    """Returns the number of runs of the section."""
-    return len(POINTS) * len(SIGHTS) * effort.swept
 
 
 def of_place(effort: Effort, at: tuple[study.Change, str, Point], seed: int) -> Job:
@@ -113,11 +87,12 @@ def section(runs: Runs[Effort]) -> Section:
     records = []
     for setup in SETUPS:
         name = NUMBERS.get(setup)
-        theirs = PUBLISHED[name] if name else [PUBLISHED["lte_mbps"]] * len(DISTANCES_M)
+        theirs = THEIRS[name] if name else [THEIRS["lte_mbps"]] * len(DISTANCES_M)
         for label, change, law in laws if setup is SINGLE else laws[:1]:
             ours = [mean(found[change], (d, setup), law=law) for d in DISTANCES_M]
             records.append(
                 {"paths": setup.name, "coupling": setup.coupling, "assumption": label or "none"}
+                | {"_coupling": None if setup.is_single else setup.coupling}
                 | {
                     f"{whose}_{distance}_m_mbps": value
                     for whose, values in (("replication", theirs), ("goodput", ours))
@@ -125,26 +100,4 @@ def section(runs: Runs[Effort]) -> Section:
                 }
                 | {"places": len(SIGHTS) * runs.effort.swept}
             )
-    return Section(
-        name="replication",
-        title="Uplink beside an independent replication",
-        text=(
-            "Others ran the public script of the paper's first author again, on another "
-            "simulator. The script simulates an uplink of 400 MHz. The cells show the "
-            f"replication's goodput and ours in Mbit/s, at {runs.effort.swept} positions in LOS "
-            f"and {runs.effort.swept} in NLOS. In the rows of the single path, each row changes "
-            "one assumption. No number is fitted."
-        ),
-        table=Table.of(
-            records,
-            {
-                "paths": "{paths}",
-                "coupling": lambda record: record["coupling"] if "+" in record["paths"] else "-",
-                "changed": "{assumption}",
-            }
-            | {
-                f"{d} m": f"{{replication_{d}_m_mbps:g}} / {{goodput_{d}_m_mbps:.0f}}"
-                for d in DISTANCES_M
-            },
-        ),
-    )
+    return PAGE.section("replication", records, distances=DISTANCES_M, seeds=runs.effort.swept)

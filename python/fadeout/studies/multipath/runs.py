@@ -17,7 +17,6 @@ from fadeout.studies.multipath.setups import (
     FAR,
     NEAR,
     SETUPS,
-    SHOWN,
     VARIANTS,
     Change,
     Setup,
@@ -129,30 +128,6 @@ def variant_job(effort: Effort, point: tuple[int, str, Variant], seed: int) -> J
     distance_m, sight, variant = point
     place = (distance_m, sight)
     return job(variant.setup, place, effort.duration, seed, variant.change, PROBES)
-
-
-def count(effort: Effort) -> int:
-    """Returns the number of simulations of the study, without repetitions.
-
-    A change that does not concern a setup gives no further run.
-    """
-    points = [(point, effort.seeds) for point in MAIN]
-    points += [(point, effort.other_seeds) for point in OTHERS]
-    main = {
-        swept_job(effort, (BASE, sight, point), seed)
-        for point, seeds in points
-        for sight in SIGHTS
-        for seed in range(seeds)
-    }
-    of_sweep = effort.of_sweep()
-    swept = {
-        swept_job(of_sweep, (change, sight, point), seed)
-        for change in (BASE, *CHANGES)
-        for point in MAIN
-        for sight in SIGHTS
-        for seed in range(of_sweep.seeds)
-    }
-    return len(main | swept) + 2 * len(SWEPT_M) * len(VARIANTS) * effort.swept + len(SHOWN)
 
 
 def measure(results: Results) -> Numbers:

@@ -5,9 +5,24 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fadeout import study
-from fadeout.study import QUIET_CELL, Job, Values, overrides
+from fadeout.study import (
+    QUIET_CELL,
+    Choice,
+    Data,
+    Job,
+    Page,
+    Values,
+    claims_of,
+    overrides,
+    published,
+)
 
-SCENARIO = Path(__file__).parent / "scenario.toml"
+FOLDER = Path(__file__).parent
+DATA = Data.read(FOLDER)
+PAGE = Page.read(FOLDER)
+PUBLISHED = published(FOLDER)
+CLAIMS = claims_of(PUBLISHED)
+SCENARIO = FOLDER / "scenario.toml"
 
 DISTANCES_M = (50, 75, 100, 150)
 NEAR, FAR = DISTANCES_M[0], DISTANCES_M[-1]
@@ -19,7 +34,6 @@ SECOND = {"LTE": "lte", "73 GHz": "73"}
 MULTIPATH = "flow.download.multipath"
 RECEIVE_WINDOW = "flow.download.tcp.receive-window"
 SEND_BUFFER = f"{MULTIPATH}.maximum-send-buffer"
-SCHEDULER = f"{MULTIPATH}.path-scheduler"
 CONGESTION = "flow.download.congestion-control"
 
 
@@ -74,8 +88,6 @@ class Change(study.Change):
     paths for a single path, are left out.
     """
 
-    duration_s: float | None = None
-    """Length of the run in seconds, if the change concerns it. None for the scenario's own."""
     is_uplink: bool = False
     starts_second: bool = False
     """True if the second path opens the connection."""
@@ -96,8 +108,6 @@ def job(
     used = setup.used
     distance_m, sight = at
     values = {**QUIET_CELL, **duration, **(probes or {})}
-    if change.duration_s is not None:
-        values["duration"] = f"{change.duration_s:g} s"
     start_m = -SPEED_MPS * LENGTH_S / 2
     values |= {f"ue.ue-{name}.position": f'["{distance_m} m", "{start_m:g} m"]' for name in used}
     # All cells are on one mast, so an obstacle blocks all or none.
@@ -143,120 +153,28 @@ def concerning(setup: Setup, values: Values) -> dict[str, str]:
     return found
 
 
-def each(names: str, key: str, value: str) -> dict[str, str]:
-    """Returns `key` for each of the interfaces in `names`, which replace `{}`."""
-    return {key.format(name): value for name in names.split()}
-
-
-NO_HYSTART = {CONGESTION: '{ name = "cubic", hystart = "off" }'}
-MMWAVES = "28 73"
-
-
-def _narrow(names: str) -> dict[str, str]:
-    """Returns overrides for cells of 400 MHz."""
-    return each(names, "cell.cell-{}.bandwidth", "400 MHz") | each(
-        names, "cell.cell-{}.radio.resource-blocks", "264"
-    )
-
-
-def _close_in(exponent: float) -> dict[str, str]:
-    """Returns overrides for a path loss with this exponent in NLOS, at 28 and 73 GHz."""
-    model = f'{{ model = "close-in", nlos-exponent = {exponent:g} }}'
-    return each(MMWAVES, "cell.cell-{}.channel.path-loss", model)
-
-
-NARROW = _narrow(MMWAVES)
-RLC_UM = each(MMWAVES, "ue.ue-{}.rlc.mode", "um")
-ONE_TRANSMISSION = each(MMWAVES, "cell.cell-{}.radio.harq-transmissions", "1")
-APERTURE = each(MMWAVES, "cell.cell-{}.antenna.element", "aperture") | each(
-    MMWAVES, "cell.cell-{}.channel.ue-antenna.element", "aperture"
-)
-CLUSTERS = {"cell.cell-*.channel.fading": "clusters", "cell.cell-*.channel.k-factor": "drawn"}
-
-SIGHT_73, SIGHT_LTE = (f"cell.cell-{name}.channel.line-of-sight" for name in ("73", "lte"))
-
-SECOND_PATH = (
-    Change("73 GHz", "400 MHz", _narrow("73")),
-    Change("73 GHz", "20 dBm", {"cell.cell-73.tx-power": "20 dBm"}),
-    Change("73 GHz", "never in sight", {SIGHT_73: "obstructed"}),
-    Change("LTE", "always in sight", {SIGHT_LTE: "clear"}),
-    Change("LTE", "46 dBm", {"cell.cell-lte.tx-power": "46 dBm"}),
-    Change("LTE", "two layers", {"cell.cell-lte.radio": '{ kind = "lte", layers = 2 }'}),
-)
-"""Changes of the second path alone. 28 GHz stays as it is in the scenario."""
-
-LINK = (
-    Change("28 and 73 GHz", "RLC UM", RLC_UM),
-    Change("28 and 73 GHz", "no retransmissions", RLC_UM | ONE_TRANSMISSION),
-    Change("28 and 73 GHz", "UMi",
-           each(MMWAVES, "cell.cell-{}.channel.path-loss", "umi")),
-    Change("28 and 73 GHz", "UMa",
-           each(MMWAVES, "cell.cell-{}.channel.path-loss", "uma")),
-    Change("28 and 73 GHz", "NLOS exponent 3.19 (close-in)", _close_in(3.19)),
-    Change("28 and 73 GHz", "NLOS exponent 3.7 (close-in)", _close_in(3.7)),
-    Change("28 and 73 GHz", "20 dBm", each(MMWAVES, "cell.cell-{}.tx-power", "20 dBm")),
-    Change("28 and 73 GHz", "400 MHz each", NARROW),
-    Change("28 and 73 GHz", "elements of 5 dBi, as large as their cells", APERTURE),
-    Change("noise figure of the UE", "5 dB", {"ue.ue-*.noise-figure": "5 dB"}),
-    Change("noise figure of the UE", "13 dB", {"ue.ue-*.noise-figure": "13 dB"}),
-    Change("body loss", "10 dB", {"ue.ue-*.penetration": "10 dB"}),
-    Change("power of the UE", "13 dBm", {"ue.ue-*.tx-power": "13 dBm"}),
-    Change("fading", "TDL-A, 100 ns", {"cell.cell-*.channel.fading": "tdl-a",
-                                       "cell.cell-*.channel.delay-spread": "100 ns"}),
-    Change("fading and beams", "through clusters", CLUSTERS),
-    Change("channel", "as fadeout has it by default", APERTURE | CLUSTERS),
-    Change("direction", "uplink", is_uplink=True),
-)  # fmt: skip
-"""Changes of all links of a kind."""
-
-STACK = (
-    Change("scheduler", "lowest-rtt", {SCHEDULER: "lowest-rtt"}),
-    Change("send buffer", "4 MiB a path (Linux's default)", {SEND_BUFFER: "4 MiB"}),
-    Change("receive window", "6 MiB (Linux's default)", {RECEIVE_WINDOW: "6291456"}),
-    Change("timeout", "at least 1 s", {"flow.download.tcp.minimum-rto": "1 s"}),
-    Change("RLC buffers", "2 MB", {"ue.ue-*.rlc.buffer": "2 MB"}),
-)
-"""Changes of TCP and of the buffers."""
-
-CHANGES = (*SECOND_PATH, *LINK, *STACK)
-"""Changes in the table that varies one assumption at a time."""
+CHANGES = DATA.all("change", Change)
+NARROW = DATA.values["narrow"]
 
 
 @dataclass(frozen=True)
-class Variant:
+class Variant(Choice):
     """A way to send over 28 GHz and LTE, which helps to find the limit of coupled algorithms."""
 
-    name: str
-    setup: Setup
-    change: Change = BASE
+    coupling: str = "uncoupled"
+    is_drawn: bool = False
+    """True if the figure has the variant."""
+
+    @property
+    def setup(self) -> Setup:
+        """The paths and the coupling."""
+        return Setup("LTE", self.coupling)
+
+    @property
+    def change(self) -> Change:
+        """The difference from the scenario."""
+        return Change(self.name, "", self.values)
 
 
-def variant(name: str, coupling: str, **values: str) -> Variant:
-    """Returns a variant with some overrides, given by short names."""
-    keys = {"receive": RECEIVE_WINDOW, "send": SEND_BUFFER, "scheduler": SCHEDULER,
-            "congestion": CONGESTION, "lte_buffer": "ue.ue-lte.rlc.buffer"}  # fmt: skip
-    change = Change(name, "", {keys[key]: value for key, value in values.items()})
-    return Variant(name, Setup("LTE", coupling), change if values else BASE)
-
-
-WITH_HYSTART = '{ name = "coupled-cubic", hystart = true }'
-ONE_GIB = "1073741824"
-
-VARIANTS = (
-    variant("uncoupled CUBIC", "uncoupled"),
-    variant("uncoupled CUBIC, no HyStart", "uncoupled", congestion=NO_HYSTART[CONGESTION]),
-    variant("uncoupled NewReno", "uncoupled", congestion="newreno"),
-    variant("BALIA", "balia"),
-    variant("BALIA, LTE buffer 1 MB", "balia", lte_buffer="1 MB"),
-    variant("BALIA, LTE buffer 200 kB", "balia", lte_buffer="200 kB"),
-    variant("BALIA, receive window 1 GiB", "balia", receive=ONE_GIB),
-    variant("BALIA, and send buffers 1 GB", "balia", receive=ONE_GIB, send="1 GB"),
-    variant("BALIA, scheduler BLEST", "balia", scheduler="blest"),
-    variant("BALIA, scheduler redundant", "balia", scheduler="redundant"),
-    variant("coupled CUBIC", "coupled-cubic"),
-    variant("coupled CUBIC, HyStart", WITH_HYSTART),
-)
-"""Variants in the section on coupled algorithms."""
-
-SHOWN = (VARIANTS[0], VARIANTS[3], VARIANTS[4])
-"""Variants in that section's figure."""
+VARIANTS = DATA.all("variant", Variant)
+SHOWN = tuple(variant for variant in VARIANTS if variant.is_drawn)

@@ -1,7 +1,6 @@
-"""The study on Multipath TCP: its tables."""
+"""The study on Multipath TCP: the numbers of its tables."""
 
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from statistics import fmean
 from typing import Any
 
@@ -13,7 +12,6 @@ from fadeout.studies.multipath.runs import (
     Effort,
     Found,
     Point,
-    count,
     main,
     sweep,
     traces,
@@ -22,38 +20,30 @@ from fadeout.studies.multipath.runs import (
 from fadeout.studies.multipath.setups import (
     BALIA,
     BASE,
+    DATA,
     FAR,
     LTE,
     MMWAVE,
     NEAR,
+    PAGE,
+    PUBLISHED,
     SHOWN,
     SINGLE,
     Change,
-    Setup,
 )
 from fadeout.study import (
     IN_SIGHT,
     OTHER_LAWS,
     OUT_OF_SIGHT,
-    Cell,
     Estimate,
     Law,
-    Moved,
     Runs,
     Section,
     Study,
-    Table,
-    assumptions_section,
-    claims_of,
-    claims_section,
     mixed,
-    published,
     share_in_sight,
 )
-
-FOLDER = Path(__file__).parent
-PUBLISHED = published(FOLDER)
-CLAIMS = claims_of(PUBLISHED)
+from fadeout.study.forms import fill
 
 IMPLIED: dict[Point, str] = {
     (NEAR, SINGLE): "{sp_tcp_50m_mbps[0]} to {sp_tcp_50m_mbps[1]}",
@@ -72,6 +62,8 @@ PAPER_GAINS: dict[Point, str] = {
 }
 """Gains over 28 GHz alone in the paper's text."""
 
+SWEPT_POINTS = [(distance, setup) for distance in SWEPT_M for setup in (LTE, BALIA, MMWAVE)]
+
 MOST_NAMED = 6
 """Largest number of assumptions that the conclusion names for a claim."""
 
@@ -79,8 +71,8 @@ MOST_NAMED = 6
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
     """Yields the sections of the report."""
     found = main(runs)
-    yield beside(found)
-    yield claims_section(verdicts(found, CLAIMS))
+    yield PAGE.section("beside", [beside(found, point) for point in IMPLIED])
+    yield PAGE.claims(verdicts(found))
     yield over_distance(found)
     yield assumptions(runs)
     yield replication.section(runs)
@@ -88,103 +80,55 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
     yield kernel.section(runs)
 
 
-def beside(found: Found) -> Section:
-    """Returns the section that compares each rate in the paper's text with the results."""
-    records = [
-        {"distance_m": point[0], "paths": point[1].name}
-        | {
-            "published_mbps": form.format_map(PUBLISHED["derived"]),
-            "goodput_mbps": of(found, point),
-        }
-        | {
-            f"{name}_mbps": fmean(each["goodput_mbps"] for each in found[point][sight])
-            for name, sight in (("in_sight", IN_SIGHT), ("out_of_sight", OUT_OF_SIGHT))
-        }
-        | {"share_in_sight": share_in_sight(point[0])}
-        for point, form in IMPLIED.items()
-    ]
-    return Section(
-        name="beside",
-        title="Mbit/s beside the paper's",
-        text=(
-            "*Paper*: the rate that the paper's text implies. *Goodput*: our mean over all UE "
-            "positions. *LOS* and *NLOS*: our means over the positions in LOS and in NLOS."
-        ),
-        table=Table.of(
-            records,
-            {
-                "distance": "{distance_m} m",
-                "paths": "{paths}",
-                "paper Mbit/s": "{published_mbps}",
-                "goodput Mbit/s": "{goodput_mbps:.0f}",
-                "LOS": "{in_sight_mbps:.0f}",
-                "NLOS": "{out_of_sight_mbps:.0f}",
-                "LOS probability": "{share_in_sight:.0%}",
-            },
-        ),
-        is_headline=True,
-    )
+def implied_mbps(point: Point) -> str:
+    """Returns the goodput that the paper's text implies."""
+    return fill(IMPLIED[point], PUBLISHED["derived"])
+
+
+def beside(found: Found, point: Point) -> dict[str, Any]:
+    """Returns a rate in the paper's text beside ours."""
+    distance, setup = point
+    record: dict[str, Any] = {"distance_m": distance, "paths": setup.name}
+    record |= {"published_mbps": implied_mbps(point), "goodput_mbps": of(found, point)}
+    for name, sight in (("in_sight", IN_SIGHT), ("out_of_sight", OUT_OF_SIGHT)):
+        record[f"{name}_mbps"] = fmean(each["goodput_mbps"] for each in found[point][sight])
+    return record | {"share_in_sight": share_in_sight(distance)}
 
 
 def over_distance(found: Found) -> Section:
     """Returns the section on throughput and latency of every setup."""
     gains = {point: gain(found, point) for point in found}
     rtts = {point: of(found, point, "rtt_ms") for point in found}
-    return Section(
-        name="distance",
-        title="Throughput and latency over distance",
-        text=(
-            "The column *by 2nd* shows the rate of the second path. *RTT*: mean of all RTT "
-            "samples. *2nd RTT*: mean of the second path's smoothed round-trip time. *Places*: "
-            "number of UE positions in LOS and in NLOS together."
-        ),
-        table=Table.of(
-            [
-                distance_record(found, point, gains[point], rtts[point])
-                for point in sorted(found, key=lambda point: point[0])
-            ],
-            {
-                "distance": "{distance_m} m",
-                "paths": "{paths}",
-                "coupling": or_else("{coupling}", "-"),
-                "goodput Mbit/s": "{goodput_mbps:.0f}",
-                "gain": or_else("{_gain:.2f}", "1"),
-                "by 2nd Mbit/s": or_else("{second_path_mbps:.0f}", "-"),
-                "RTT ms": "{rtt_ms:.0f}",
-                "2nd RTT ms": or_else("{second_path_rtt_ms:.0f}", "-"),
-                "places": "{places}",
-            },
-        ),
-        figures={
-            "Goodput relative to that of 28 GHz alone, and mean round-trip time, by distance "
-            "(the paper's Figure 3). The second path is LTE on the left and 73 GHz on the right. "
-            "Bars: 95 % confidence intervals.": figures.gain_and_rtt(gains, rtts)
-        },
-        is_headline=True,
+    records = [
+        distance_record(found, point, gains[point], rtts[point])
+        for point in sorted(found, key=lambda point: point[0])
+    ]
+    return PAGE.section(
+        "distance", records, figures={"gain-and-rtt": figures.gain_and_rtt(gains, rtts)}
     )
 
 
 def distance_record(found: Found, point: Point, value: Estimate, rtt: Estimate) -> dict[str, Any]:
-    """Returns a row of the main table."""
+    """Returns a row of the main table. The single path has no gain and no second path."""
     distance, setup = point
+    second = {"mbps": mean(found, point, "second_mbps")}
+    second["rtt_ms"] = mean(found, point, "second_rtt_ms")
+    is_alone = setup == SINGLE
     return {
         "distance_m": distance,
         "paths": setup.name,
         "coupling": setup.coupling,
+        "_coupling": None if is_alone else setup.coupling,
         "goodput_mbps": of(found, point),
-        "_gain": value,
+        "_gain": None if is_alone else value,
         "gain": value.mean,
         "gain_ci95": value.ci95,
-        "second_path_mbps": mean(found, point, "second_mbps"),
+        "_second": dict.fromkeys(second) if is_alone else second,
+        "second_path_mbps": second["mbps"],
         "rtt_ms": rtt,
-        "second_path_rtt_ms": mean(found, point, "second_rtt_ms"),
+        "second_path_rtt_ms": second["rtt_ms"],
         "places": sum(map(len, found[point].values())),
     }
-
-
-def or_else(form: str, alone: str) -> Cell:
-    """Returns a cell of this form, with a fixed text for the single path."""
-    return lambda record: alone if record["paths"] == SINGLE.name else form.format_map(record)
 
 
 def held_up(runs: Runs[Effort], found: Found) -> Section:
@@ -192,48 +136,25 @@ def held_up(runs: Runs[Effort], found: Found) -> Section:
     records = []
     for (distance, variant), numbers in variants(runs).items():
         value = ratio(numbers, found[distance, SINGLE], distance)
-        names = numbers[IN_SIGHT][0]
+        means = {
+            name: mixed(numbers, distance, lambda each, name=name: each[name])
+            for name in numbers[IN_SIGHT][0]
+        }
+        # The redundant scheduler sends everything twice, so the difference has no meaning.
+        waiting_mb = None if "redundant" in variant.name else means["waiting_mb"]
         records.append(
             {"distance_m": distance, "variant": variant.name}
             | {"_gain": value, "gain": value.mean, "gain_ci95": value.ci95}
-            | {n: mixed(numbers, distance, lambda each, n=n: each[n]) for n in names}
-            | {"places": 2 * runs.effort.swept}
+            | {**means, "_waiting_mb": waiting_mb, "places": 2 * runs.effort.swept}
         )
-    return Section(
-        name="held_up",
-        title="What holds the coupled algorithms up with LTE",
-        text=(
-            f"The paths are 28 GHz and LTE, at {runs.effort.swept} positions in LOS and "
-            f"{runs.effort.swept} in NLOS. *28 GHz idle*: share of the time in which less than "
-            f"{FULL_WINDOW:.0%} of the window of the 28 GHz path is in flight. *Waiting*: data "
-            "that wait at the receiver for older data at the end of the run."
-        ),
-        table=Table.of(
-            records,
-            {
-                "distance": "{distance_m} m",
-                "variant": "{variant}",
-                "gain": "{_gain:.2f}",
-                "28 GHz Mbit/s": "{first_mbps:.0f}",
-                "28 GHz idle %": "{first_idle_pct:.0f}",
-                "LTE Mbit/s": "{second_mbps:.0f}",
-                "LTE RTT ms": "{second_rtt_ms:.0f}",
-                # The redundant scheduler sends everything twice, so the difference has no meaning.
-                "waiting MB": lambda record: (
-                    "-" if "redundant" in record["variant"] else f"{record['waiting_mb']:.0f}"
-                ),
-            },
-        ),
-        figures={
-            f"One run at {NEAR} m in LOS: round-trip time of the LTE path, data in flight on 28 "
-            "GHz, and data that reach the application in order.": figures.inside(
-                {
-                    variant.name: results
-                    for variant, results in zip(SHOWN, traces(runs, SHOWN), strict=True)
-                }
-            )
-        },
-        is_headline=True,
+    names = (variant.name for variant in SHOWN)
+    drawn = figures.inside(dict(zip(names, traces(runs, SHOWN), strict=True)))
+    return PAGE.section(
+        "held_up",
+        records,
+        figures={"inside": drawn},
+        seeds=runs.effort.swept,
+        full_window=FULL_WINDOW,
     )
 
 
@@ -246,38 +167,42 @@ def assumptions(runs: Runs[Effort]) -> Section:
     ]
     # A law weighs the same places in another way, so it needs no runs.
     rows += [(Change("line of sight", name), swept[BASE], law) for name, law in OTHER_LAWS.items()]
-    points = [(distance, setup) for distance in SWEPT_M for setup in (LTE, BALIA, MMWAVE)]
-    moved: list[Moved] = []
+    records: list[dict[str, Any]] = []
+    data: list[dict[str, Any]] = []
     shown: dict[Change, dict[Point, Estimate]] = {}
     for change, found, law in rows:
-        gains = {point: gain(found, point, law) for point in points}
+        gains = {point: gain(found, point, law) for point in SWEPT_POINTS}
         shown[change] = gains
-        cells = [
-            *(f"{mean(found, (distance, SINGLE), law=law):.0f}" for distance in SWEPT_M),
-            *(f"{gains[point]:.2f}" for point in points),
+        records.append(
+            {
+                "name": change.name,
+                "alone": {d: mean(found, (d, SINGLE), law=law) for d in SWEPT_M},
+                "gain": {head(point): value for point, value in gains.items()},
+            }
+        )
+        data += [
+            {**change.data(), **sweep_data(point, found, value, law)}
+            for point, value in gains.items()
         ]
-        data = [sweep_data(point, found, value, law) for point, value in gains.items()]
-        moved.append(Moved(change, cells, data))
-    return assumptions_section(
-        moved,
-        [
-            *(f"alone, {distance} m" for distance in SWEPT_M),
-            *(f"{short(setup)}, {distance} m" for distance, setup in points),
-        ],
-        f"Each row changes one assumption, at {effort.seeds} positions in LOS and {effort.seeds} "
-        f"in NLOS, for {effort.duration_s:g} s. *Alone*: goodput in Mbit/s of the 28 GHz path as "
-        "the only path, with the same change. The other columns show the gain of two paths over "
-        "this goodput at the same positions. The rows on line of sight weigh the places of the "
-        "first row by another law.",
-        published=[*(IMPLIED[d, SINGLE].format_map(PUBLISHED["derived"]) for d in SWEPT_M)]
-        + [PAPER_GAINS.get(point, "-") for point in points],
-        figures={
-            "Gain over 28 GHz alone when one assumption changes. Dotted: the unchanged scenario. "
-            "Grey: the approximate range of the paper, and for BALIA all gains below 1. Bars: 95 "
-            "% confidence intervals, where there are enough positions.": figures.sweep(shown)
-        },
-        conclusion=reached(shown),
+    return PAGE.section(
+        "assumptions",
+        records,
+        data=data,
+        figures={"sweep": figures.sweep(shown)},
+        distances=SWEPT_M,
+        points=[head(point) for point in SWEPT_POINTS],
+        paper_mbps={d: implied_mbps((d, SINGLE)) for d in SWEPT_M},
+        paper_gain={head(point): PAPER_GAINS.get(point) for point in SWEPT_POINTS},
+        seeds=effort.seeds,
+        length_s=effort.duration_s,
+        reached=reached(shown),
     )
+
+
+def head(point: Point) -> str:
+    """Returns the head of a column of the table of assumptions."""
+    distance, setup = point
+    return f"+ {setup.second}{'' if setup.coupling == 'uncoupled' else ', BALIA'}, {distance} m"
 
 
 def reached(shown: Mapping[Change, Mapping[Point, Estimate]]) -> str:
@@ -294,7 +219,7 @@ def reached(shown: Mapping[Change, Mapping[Point, Estimate]]) -> str:
             f"- {title.replace('+', '28 GHz +')} at {distance} m, {low:g} to {high:g} times: "
             f"{share}{names}."
         )
-    return "Rows in the paper's range:\n\n" + "\n".join(lines)
+    return "\n".join(lines)
 
 
 def sweep_data(point: Point, found: Found, value: Estimate, law: Law) -> dict[str, Any]:
@@ -315,26 +240,4 @@ def sweep_data(point: Point, found: Found, value: Estimate, law: Law) -> dict[st
     }
 
 
-def short(setup: Setup) -> str:
-    """Returns the head of a setup's column."""
-    return f"+ {setup.second}" + ("" if setup.coupling == "uncoupled" else ", BALIA")
-
-
-STUDY = Study(
-    name="multipath",
-    folder=FOLDER,
-    title="Multipath TCP over 28 GHz with LTE or 73 GHz",
-    introduction="""\
-A UE downloads over a 28 GHz cell alone (CUBIC), and over this cell and a second cell with Multipath
-TCP. The user walks across at 2 m/s. *Uncoupled* is CUBIC on each path. Half of the UE positions are
-in LOS and half in NLOS. All cells stand on one mast, so each position is in LOS of all cells or of
-no cell. Means weight the positions by the LOS probability at 28 GHz. *Gain* is the mean goodput
-divided by the mean goodput of the single path at the same positions. Intervals (±) are 95 %
-confidence intervals (stratified jackknife) over positions. The paper prints no tables of this
-experiment, so the claims in its text are checked.
-""",
-    full=Effort(seeds=6, other_seeds=3, swept_seeds=2, swept_duration_s=4, duration_s=10),
-    quick=Effort(seeds=2, other_seeds=1, swept_seeds=1, duration_s=2),
-    count=lambda effort: count(effort) + kernel.count(effort) + replication.count(effort),
-    sections=sections,
-)
+STUDY = Study.of(DATA, PAGE, Effort, sections)
