@@ -115,8 +115,12 @@ def _is_blocked() -> pl.Expr:
 
 
 def serving(results: Results) -> dict[str, list[tuple[float, str | None]]]:
-    """Returns the times from which a cell serves each UE, and the cell. None while no cell does."""
+    """Returns the times from which a cell serves each UE, and the cell. None while no cell does.
+
+    No cell serves a UE before its initial attach.
+    """
     interfaces = results.interfaces
+    ues = results.manifest.get("scenario", {}).get("ue", {})
     names = [one.rpartition("/")[0] or one for one in interfaces["interface"].to_list()]
     last = dict(zip(names, interfaces["cell"].to_list(), strict=True))
     served: dict[str, list[tuple[float, str | None]]] = {}
@@ -127,11 +131,13 @@ def serving(results: Results) -> dict[str, list[tuple[float, str | None]]]:
         ):
             if math.isnan(entered):
                 continue
-            steps = served.setdefault(str(ue), [(0.0, str(source))])
+            is_idle = "attach-at" in ues.get(str(ue), {})
+            steps = served.setdefault(str(ue), [(0.0, None if is_idle else str(source))])
             since = triggered if math.isnan(left) else left
             if not math.isnan(since) and since < entered:
                 steps.append((since, None))
             steps.append((entered, str(target)))
+        last |= {ue: None for ue in last if "attach-at" in ues.get(ue, {})}
     for ue, cell in last.items():
         served.setdefault(ue, [(0.0, cell)])
     return {ue: sorted(steps, key=lambda step: step[0]) for ue, steps in served.items()}

@@ -13,7 +13,7 @@ from matplotlib.figure import Figure
 
 import fadeout
 from conftest import ROOT, SCENARIO
-from fadeout.plot.panels import traffic_end_s
+from fadeout.plot.panels import has_short_flows, traffic_end_s
 from fadeout.plot.style import OTHERS, PALETTE, legend_above, new_figure
 
 TRANSFER = 'application = { kind = "transfer", size = "300 kB" }\n'
@@ -211,3 +211,21 @@ def test_the_paths_of_a_multipath_flow_are_drawn(multipath):
         for line in figure.axes[0].lines[:1]:
             assert len(np.asarray(line.get_xdata())) > 10
     assert "goodput" in texts(multipath.plot.throughput(flows=["download"]))
+
+
+def test_the_data_of_short_flows_take_the_place_of_their_rate():
+    assert not has_short_flows(
+        fadeout.run(SCENARIO + TRANSFER, set={"flow.download.application.size": "1500 kB"})
+    )
+    brief = fadeout.run(SCENARIO + TRANSFER, set={"flow.download.application.size": "20 kB"})
+    assert brief.flows["completed_at_s"][0] < 1
+    labels = [ax.get_ylabel() for ax in brief.plot.overview().axes]
+    assert labels[0] == "Acknowledged (kB)"
+    assert "Goodput (Mbit/s)" not in labels
+    assert "throughput" not in brief.plot.available()
+
+
+def test_data_in_flight_are_drawn_if_the_window_does_not_limit_the_sender(results):
+    assert "in flight" not in texts(results.plot.congestion())
+    limited = fadeout.run(SCENARIO, set={"flow.download.tcp.receive-window": 20_000})
+    assert "in flight" in texts(limited.plot.congestion())

@@ -117,10 +117,45 @@ def test_a_handover_between_links_has_a_row_and_a_figure(tmp_path: Path):
     assert "handover" in results.plot.available()
     figure = results.plot.handover(0)
     assert [ax.get_ylabel() for ax in figure.axes][1] == "Data (MB)"
+    assert "change of link 1 of 1: phone: lte → umts, success" in figure.get_suptitle()
+    lane = figure.axes[0]
+    names = [label.get_text() for label in lane.get_yticklabels()]
+    assert names == ["duration", "source", "target", "anchor"]
+    texts = [text for text in lane.texts if isinstance(text, Annotation)]
+    assert "nothing sent 100 ms" in {text.get_text() for text in texts}
+    # Arrows have no text: source to target, target to anchor, and the end marker.
+    assert sum(not text.get_text() for text in texts) == 3
     figure.savefig(tmp_path / "handover.png")
     assert (tmp_path / "handover.png").stat().st_size > 10_000
     with pytest.raises(ValueError, match="there are 1 changes of cell; got number 1"):
         results.plot.handover(1)
+
+
+def test_a_change_of_cell_has_the_flows_of_its_ue_only():
+    settings = {"ue.phone.count": 2, "duration": "2 s"}
+    attached = fadeout.run(ROOT / "scenarios/attach.toml", set=settings)
+    figure = attached.plot.handover(0)
+    names = [label.get_text() for label in figure.axes[0].get_yticklabels()]
+    assert names == ["duration", "UE", "target", "core"], "a UE that attaches has no source"
+    texts = " ".join(text.get_text() for text in figure.axes[0].texts)
+    assert "search and access" in texts
+    # With one flow the legend names the lines, and not the flow.
+    legend = figure.axes[1].get_legend()
+    assert legend is not None
+    assert "cwnd" in {text.get_text() for text in legend.get_texts()}
+
+
+def test_no_cell_serves_a_ue_before_its_initial_attach():
+    settings = {"ue.phone.count": 2, "duration": "2 s"}
+    attached = fadeout.run(ROOT / "scenarios/attach.toml", set=settings)
+    for steps in serving(attached).values():
+        assert steps[0] == (0.0, None)
+        assert steps[-1][1] == "station"
+        assert steps[-1][0] > 1.0
+    settings["duration"] = "1.05 s"
+    with pytest.warns(UserWarning, match="not attached by the end of the run"):
+        unattached = fadeout.run(ROOT / "scenarios/attach.toml", set=settings)
+    assert serving(unattached) == {"phone-0": [(0.0, None)], "phone-1": [(0.0, None)]}
 
 
 def change(

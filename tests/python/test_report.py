@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 import pytest
@@ -17,8 +18,11 @@ from conftest import ROOT, SCENARIO, needs_tool
 from fadeout import report
 from fadeout._thinning import broken, thin
 from fadeout.cli.app import app
+from fadeout.plot.cells import cell_colors
+from fadeout.plot.style import PALETTE
 from fadeout.report.page import static
 from fadeout.report.scenario import settings
+from fadeout.report.series import cell_numbers
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
 
@@ -377,6 +381,14 @@ def test_dark_mode_and_reduced_motion_follow_the_system(radio: Path, browser: Br
 def test_print_is_light_and_without_controls(radio: Path, browser: Browser, tmp_path: Path):
     browser.open(radio / "report.html")
     browser.press("d")
+    # On paper, ribbons and panels have one time axis, whatever the width of the window was.
+    browser.page.set_viewport_size({"width": 420, "height": 900})
+    browser.value("void window.dispatchEvent(new Event('beforeprint'))")
+    width = "document.querySelector('{}').clientWidth"
+    assert browser.value(width.format(".lane-canvas")) == pytest.approx(
+        browser.value(width.format(".u-over")), abs=2
+    )
+    browser.value("void window.dispatchEvent(new Event('afterprint'))")
     browser.page.pdf(path=tmp_path / "report.pdf", print_background=True)
     assert (tmp_path / "report.pdf").read_bytes().startswith(b"%PDF")
     assert browser.errors == []
@@ -398,6 +410,47 @@ def test_the_scenario_in_the_page_gives_the_same_run(wired: Path):
     from html import unescape
 
     assert fadeout.run(unescape(found[1])).fingerprint == results.fingerprint
+
+
+def test_the_page_opens_at_the_times_with_traffic(wired: Path, tmp_path: Path):
+    late = tmp_path / "late"
+    transfer = {"application": {"kind": "transfer", "size": "100 kB"}, "start": "1 s"}
+    settings = {f"flow.download.{key}": value for key, value in transfer.items()}
+    results = fadeout.run(SCENARIO, set={**settings, "duration": "6 s"}, out=late)
+    low, high = page_data(report.write(late))["view"]
+    assert 0.5 < low < 1 < results.flows["completed_at_s"][0] < high < 2
+    assert page_data(wired / "report.html")["view"] == [0, 2]
+
+
+def page_data(page: Path) -> dict[str, Any]:
+    """Returns the data of a page."""
+    found = re.search(r'id="data">(.*?)</script>', page.read_text("utf-8"), re.S)
+    assert found is not None
+    return json.loads(found[1])
+
+
+def test_a_run_at_one_place_has_no_map(tmp_path: Path):
+    still = RADIO.replace('"-15 m", "120 m"', '"0 m", "0 m"').replace("x-speed = 15", "x-speed = 0")
+    fadeout.run(still, set={"duration": "0.2 s"}, out=tmp_path / "still")
+    text = report.write(tmp_path / "still").read_text("utf-8")
+    assert page_data(tmp_path / "still/report.html")["map"] is None
+    assert "cannot be drawn" not in text
+
+
+def test_entries_that_differ_by_their_number_share_a_row():
+    nodes = {f"phone-{number}": {"node": f"phone-{number}"} for number in range(3)}
+    flows = {f"post-{number}": {"from": f"phone-{number}", "to": "a-2"} for number in range(3)}
+    found = {one.shown: one for one in settings({"ue": nodes, "flow": flows})}
+    assert found["ue.NAME.node (3 entries)"].is_default
+    assert found["flow.NAME.from (3 entries)"].value == "phone-N"
+    assert not found["flow.NAME.from (3 entries)"].is_default
+
+
+def test_cells_have_one_colour_in_report_and_figures(radio: Path):
+    results = fadeout.Results.open(radio)
+    numbers = cell_numbers(results)
+    assert {cell: PALETTE[number] for cell, number in numbers.items()} == cell_colors(results)
+    assert page_data(radio / "report.html")["cells"] == numbers
 
 
 def test_values_are_compared_with_their_defaults(wired: Path):

@@ -14,7 +14,7 @@ import polars as pl
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
-from fadeout import _names, _native
+from fadeout import _names, _native, drives
 from fadeout._figures import FIGURES
 from fadeout._files import new_file
 from fadeout._native import ResultError
@@ -233,15 +233,14 @@ class Plots:
         The panels are the RSRP of each cell, the swimlane, congestion window and round-trip time.
         The swimlane has lanes of core, target, source and UE. Dots are steps of RRC, arrows are
         messages, and bars below are the durations of the phases. The time in which the UE was in no
-        cell is grey.
+        cell is grey. Only the flows of this UE are drawn.
 
         `number` counts the rows of the table `handovers` from zero. By default it is the first.
         `"all"` draws the whole run, without arrows and durations. `around` is the time before and
         after the change, by default half its duration.
 
-        For handovers between links, in the table `link_handovers`, the steps are on lanes of
-        anchor, target and source. The other panels are forwarded packets, sequence numbers, window
-        and round-trip time.
+        For handovers between links, in the table `link_handovers`, the lanes are anchor, target
+        and source. The other panels are acknowledged data, window and round-trip time.
 
         A UE with several legs may stay in its master's cell. It then has a lane, and each leg has
         one that is coloured while the leg carries data. The lanes show failures of the secondary
@@ -254,7 +253,7 @@ class Plots:
             title = ": ".join(filter(None, (self._results.title, shown.about)))
         if size is None and shown.about:
             size = (2 * COLUMN_INCHES, self._height(self._shown(shown.drawn)))
-        return self._draw(shown.drawn, None, ax, size, title, shown.window, shown.gap)
+        return self._draw(shown.drawn, shown.flows, ax, size, title, shown.window, shown.gap)
 
     def completions(
         self,
@@ -286,7 +285,7 @@ class Plots:
             raise _native.ResultError(
                 "this run has no radio access with places, so there is no map"
             )
-        served = cells.serving(self._results)
+        served = drives.serving(self._results)
         first = {ue: steps[0][1] for ue, steps in served.items()}
         heard = list(dict.fromkeys(c for steps in served.values() for _, c in steps if c))
         driven = drive.drive(self._results)
@@ -357,13 +356,16 @@ class Plots:
         """Draws causes above effects, over a common time axis.
 
         The panels are SINR, serving cell, throughput, congestion window, round-trip time and queue.
-        Blockages are grey. Without TCP, the delay of datagrams takes the place of window and round
+        Blockages are grey. For flows of a few windows, acknowledged data take the place of
+        throughput. Without TCP, the delay of datagrams takes the place of window and round
         trip. With a radio access, the RLC buffer takes the place of the queue, unless packets also
         wait at a link. A panel without data, or whose data were not recorded, is left out.
         """
         found = self._results
         has_tcp = panels.has_rows(found, "congestion") if found.has_table("congestion") else False
-        drawn = [radio.SINR, cells.CELLS, panels.throughput(window)]
+        is_short = panels.has_short_flows(found, seconds(window))
+        rate = panels.PROGRESS if is_short else panels.throughput(window)
+        drawn = [radio.SINR, cells.CELLS, rate]
         drawn += [panels.CONGESTION, panels.RTT] if has_tcp else [datagrams.DELAY]
         if not found.has_table("bearers"):
             drawn.append(panels.QUEUE)
@@ -412,6 +414,8 @@ class Plots:
                 return handover.has_steps(self._results)
             if name == "overview":
                 return True
+            if name == "throughput" and panels.has_short_flows(self._results):
+                return False
             if not self._results.has_table(needs.get(name, "congestion")):
                 return False
             # A figure of nothing says nothing.

@@ -4,20 +4,24 @@ import itertools
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-import polars as pl
-
 from fadeout import drives
-from fadeout.plot.panels import Canvas, Panel, collect
-from fadeout.plot.style import BLACK, PALETTE
+from fadeout.plot.panels import Canvas, Panel
+from fadeout.plot.style import BLACK, PALETTE, VERMILION
 
 if TYPE_CHECKING:
     from fadeout.results import Results
 
-COLORS = tuple(color for color in PALETTE if color != BLACK)
-"""Colours of cells. Masts are black."""
+COLORS = tuple(color for color in PALETTE if color not in (BLACK, VERMILION))
+"""Colours of cells in figures and reports. Masts are black, and blocked paths are red."""
 
 MOST_UES = 4
 """Largest number of UEs whose cells are drawn."""
+
+NAME_PT = 4.0
+"""Size of the names of cells at lanes, in points."""
+
+LETTER = 0.6
+"""Mean width of a letter as a share of the size."""
 
 Span = tuple[float, float, str | None]
 """Start and end in seconds, and the cell. `None` if no cell serves the UE."""
@@ -42,28 +46,11 @@ def cell_colors(results: "Results") -> dict[str, str]:
     return colors(cells, [cell for cell in cells if cell in served])
 
 
-def serving(results: "Results") -> dict[str, list[tuple[float, str | None]]]:
-    """Returns the times from which a cell serves each UE, and the cell.
-
-    In contrast to `fadeout.drives.serving`, no cell serves a UE before its initial attach.
-    """
-    served = drives.serving(results)
-    if not results.has_table("handovers"):
-        return served
-    rows = results.scan("handovers")
-    if "procedure" in rows.collect_schema():
-        is_attach = pl.col("procedure").cast(pl.String) == "attach"
-        for ue in collect(rows.filter(is_attach).select(pl.col("ue").cast(pl.String)))["ue"]:
-            if ue in served:
-                served[ue][0] = (0.0, None)
-    return served
-
-
 def spans(results: "Results") -> dict[str, list[Span]]:
     """Returns the intervals in which each cell serves each UE."""
     if not results.manifest.get("scenario", {}).get("ue"):
         return {}
-    served = serving(results)
+    served = drives.serving(results)
     return {ue: list(_intervals(steps, results.duration_s)) for ue, steps in served.items()}
 
 
@@ -78,6 +65,17 @@ def _changing(results: "Results") -> dict[str, list[Span]]:
     return {ue: own for ue, own in spans(results).items() if len(own) > 1}
 
 
+def _write(canvas: Canvas, cell: str, times: tuple[float, float], height: float) -> None:
+    """Writes the name of a cell above its part of a lane, if there is room."""
+    low, high = canvas.window or (canvas.start_s, canvas.end_s)
+    start, end = max(times[0], low), min(times[1], high)
+    figure = canvas.ax.get_figure(root=True)
+    width_pt = 72 * canvas.ax.get_position().width * (figure.get_figwidth() if figure else 0.0)
+    if (end - start) / (high - low) * width_pt > LETTER * NAME_PT * len(cell):
+        middle = (start + end) / 2
+        canvas.ax.text(middle, height, cell, fontsize=NAME_PT, ha="center", va="bottom")
+
+
 def _lanes(canvas: Canvas) -> None:
     """Draws a lane for each UE in the colours of its serving cells, with gaps between cells."""
     found = _changing(canvas.results)
@@ -85,12 +83,18 @@ def _lanes(canvas: Canvas) -> None:
     if len(found) > len(names):
         canvas.note = f"{len(names)} of {len(found)} UEs"
     palette = cell_colors(canvas.results)
+    # If colours repeat, the cells have their names at the lanes.
+    shown = {cell for ue in names for *_, cell in found[ue] if cell is not None}
+    is_unique = len({palette.get(cell) for cell in shown}) == len(shown)
     width = min(5.0, 12.0 / max(len(names), 1))
     for height, ue in enumerate(reversed(names)):
         for start, end, cell in found[ue]:
             if cell is not None:
                 style = {"linewidth": width, "solid_capstyle": "butt", "color": palette.get(cell)}
-                canvas.ax.plot([start, end], [height, height], label=cell, **style)
+                label = cell if is_unique else None
+                canvas.ax.plot([start, end], [height, height], label=label, **style)
+                if not is_unique:
+                    _write(canvas, cell, (start, end), height + 0.12)
     canvas.finish_x("Cell")
     is_one = len(names) == 1
     size = 7 if len(names) <= 2 else 4.5

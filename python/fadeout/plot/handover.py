@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Literal
 
 import polars as pl
 
+from fadeout import drives
 from fadeout.plot import legs, mobility, panels, swimlane
 
 if TYPE_CHECKING:
@@ -33,6 +34,8 @@ class View:
     """Description of the change for the title. Empty for the whole run."""
     gap: tuple[float, float] | None = None
     """Start and end of the time in which the UE was in no cell, in seconds."""
+    flows: list[str] | None = None
+    """Flows to draw. `None` for all flows."""
 
 
 def count_pages(results: "Results") -> int:
@@ -90,12 +93,20 @@ def view(results: "Results", number: Number, around_s: float | None) -> View:
     margin = max((last - first) / 2, LEAST_MARGIN_S) if around_s is None else around_s
     window = (max(first - margin, 0.0), last + margin)
     if is_of_links:
-        return View([mobility.LINK_LANE, mobility.SEQUENCE, *tcp], window)
+        about = swimlane.link_title(row, number, len(changes))
+        stopped, resumed = row["commanded_s"], row["resumed_s"]
+        # NaN is not below anything.
+        gap = (stopped, resumed) if stopped < resumed else None
+        drawn = [swimlane.link_lanes(row), mobility.SEQUENCE, *tcp]
+        return View(drawn, window, about, gap)
     about = swimlane.title(row, number, len(changes))
     left, entered = row["left_s"], row["entered_s"]
     # NaN is not below anything.
     gap = (left, entered) if left < entered else None
-    return View([mobility.levels(str(row["ue"])), swimlane.lanes(row), *tcp], window, about, gap)
+    ue = str(row["ue"])
+    flows = [flow for flow, its in drives.flows_of(results).items() if its == ue]
+    drawn = [mobility.levels(ue), swimlane.lanes(row), *tcp]
+    return View(drawn, window, about, gap, flows or None)
 
 
 def _two_legs(results: "Results", number: int | None, around_s: float) -> View:

@@ -4,8 +4,9 @@ from collections.abc import Sequence
 
 import polars as pl
 
+from fadeout.plot.cells import cell_colors
 from fadeout.plot.panels import Canvas, Panel
-from fadeout.plot.style import HATCHES, PALETTE, VERMILION
+from fadeout.plot.style import HATCHES, VERMILION
 
 BINS = 100
 """Number of time bins of a run in which rates are averaged."""
@@ -33,6 +34,7 @@ def panel(ue: str, direction: str, legs: pl.DataFrame, *, is_share: bool = False
         width = canvas.end_s / BINS
         number = (pl.col("time_s") / width).floor().cast(pl.Int64).clip(0, BINS - 1)
         grid = pl.DataFrame({"bin": range(BINS)}, schema={"bin": pl.Int64})
+        palette = cell_colors(canvas.results)
         rates, labels = [], []
         total = int(sums["packets"].sum())
         for cell, packets, copies, discarded in sums.iter_rows():
@@ -52,7 +54,7 @@ def panel(ue: str, direction: str, legs: pl.DataFrame, *, is_share: bool = False
             [(at + 0.5) * width for at in range(BINS)],
             rates,
             labels=labels,
-            colors=PALETTE[: len(rates)],
+            colors=[palette[cell] for cell in sums["cell"]],
             hatch=HATCHES[: len(rates)],
             edgecolor="white",
             step="mid",
@@ -89,13 +91,14 @@ def lanes(ue: str, cells: Sequence[str]) -> Panel:
         width = (high - low) / LANE_BINS
         number = ((pl.col("time_s") - low) / width).floor().cast(pl.Int64)
         names = ["UE", *reversed(cells)]
+        palette = cell_colors(canvas.results)
         for height, cell in enumerate(reversed(cells), start=1):
             own = blocks.filter(pl.col("cell") == cell, pl.col("time_s").is_between(low, high))
             used = own.select(number.unique().sort()).to_series().to_list()
             canvas.ax.broken_barh(
                 [(low + at * width, width) for at in used],
                 (height - 0.25, 0.5),
-                color=PALETTE[list(cells).index(cell)],
+                color=palette[cell],
                 linewidth=0,
             )
         steps = canvas.read("rrc", "time_s", "ue", "event").with_columns(

@@ -159,47 +159,26 @@ LINK_LANES = {
     "target": {"resumed_s": "sends", "end_marker_s": "end marker"},
     "source": {"decided_s": "decides", "commanded_s": "stops"},
 }
-"""Entities and the steps of the table `link_handovers` on their lanes, from top to bottom."""
+"""Entities, and the steps of the table `link_handovers` on their lanes, from top to bottom."""
 
 
 def _shade_link(canvas: Canvas) -> None:
-    """Shades the times in which neither source nor target sends."""
+    """Shades the times in which neither source nor target sends, if the figure has several."""
+    if canvas.gap is not None:
+        return
     for row in canvas.read("link_handovers", "commanded_s", "resumed_s").rows():
         if row[0] == row[0] and row[1] == row[1]:
             canvas.ax.axvspan(*row, color=STAMP, alpha=0.3, linewidth=0)
 
 
 def _link_lanes(canvas: Canvas) -> None:
-    """Draws each step of a handover between links on its entity's lane, and forwarded packets."""
+    """Draws each step of all handovers between links on the lane of its entity."""
     table = canvas.results.table("link_handovers")
-    heights = {lane: height for height, lane in enumerate(reversed(LINK_LANES))}
-    for row in table.iter_rows(named=True):
-        is_shown = canvas.window is None or (
-            canvas.window[0] <= row["decided_s"] <= canvas.window[1]
-        )
-        for lane, steps in LINK_LANES.items():
-            for key, name in steps.items():
-                if row[key] != row[key]:
-                    continue
-                canvas.ax.plot([row[key]], [heights[lane]], marker="|", color="black")
-                if canvas.window is not None and is_shown:
-                    canvas.ax.annotate(
-                        name,
-                        (row[key], heights[lane]),
-                        xytext=(2, 3),
-                        textcoords="offset points",
-                        fontsize=5,
-                    )
-        forwarded = row["forwarded_waiting"] + row["forwarded_later"]
-        if forwarded and is_shown:
-            canvas.ax.annotate(
-                f"{forwarded} forwarded",
-                (row["resumed_s"], heights["target"]),
-                xytext=(row["commanded_s"], heights["source"]),
-                arrowprops={"arrowstyle": "->", "linewidth": 0.6},
-                fontsize=5,
-                va="top",
-            )
+    for height, steps in enumerate(reversed(LINK_LANES.values())):
+        for key in steps:
+            times = table[key].drop_nans().to_list()
+            style = {"linestyle": "none", "marker": "|", "color": "black"}
+            canvas.ax.plot(times, [height] * len(times), **style)
     _shade_link(canvas)
     canvas.finish_x("")
     canvas.ax.set_yticks(range(len(LINK_LANES)), list(reversed(LINK_LANES)))
@@ -212,8 +191,7 @@ def _sequence(canvas: Canvas) -> None:
     has_again = canvas.results.has_table("retransmissions")
     for number, name in enumerate(canvas.flow_names(by_path=True)):
         rows = table.filter(pl.col("flow") == name)
-        if canvas.window is not None:
-            rows = rows.filter(pl.col("time_s").is_between(*canvas.window))
+        rows = canvas.visible(rows)
         style = line_style(number)
         canvas.ax.plot(
             rows["time_s"],
@@ -228,6 +206,8 @@ def _sequence(canvas: Canvas) -> None:
         again = again.filter(pl.col("flow") == name)
         if canvas.window is not None:
             again = again.filter(pl.col("time_s").is_between(*canvas.window))
+        if again.is_empty():
+            continue
         canvas.ax.plot(
             again["time_s"],
             again["offset_bytes"] / 1e6,

@@ -244,13 +244,17 @@ def has_rows(results: "Results", table: str, *conditions: pl.Expr) -> bool:
 def _congestion(canvas: Canvas) -> None:
     """Draws the congestion window and slow-start threshold of each flow."""
     names = canvas.flow_names(by_path=True)
-    table = canvas.read("congestion", "time_s", "flow", "cwnd_segments", "ssthresh_segments")
+    columns = ("cwnd_segments", "ssthresh_segments", "in_flight_segments")
+    table = canvas.read("congestion", "time_s", "flow", *columns)
     canvas.draw_others(table, "cwnd_segments")
     highest = 0.0
     has_threshold = False
     for number, name in enumerate(names):
         style = line_style(number)
         rows = table.filter(pl.col("flow") == name)
+        if len(names) == 1 and is_window_unused(rows):
+            used = {"color": SKY, "linewidth": 0.8, "label": "in flight"}
+            canvas.draw_steps(rows, "in_flight_segments", **used)
         label = "cwnd" if len(names) == 1 else name
         canvas.draw_steps(rows, "cwnd_segments", label=label, **style)
         seen = canvas.visible(rows)["cwnd_segments"].max()
@@ -272,6 +276,8 @@ def _congestion(canvas: Canvas) -> None:
     if canvas.results.has_table("timeouts"):
         expired = canvas.read("timeouts", "time_s", "flow", "cwnd_segments")
         expired = expired.filter(pl.col("flow").is_in(names))
+        if canvas.window is not None:
+            expired = expired.filter(pl.col("time_s").is_between(*canvas.window))
         if len(expired):
             canvas.ax.plot(
                 expired["time_s"],
@@ -284,6 +290,17 @@ def _congestion(canvas: Canvas) -> None:
     if highest > 0:
         canvas.ax.set_ylim(top=highest * 1.08)
     canvas.finish("Window (segments)")
+
+
+UNUSED_SHARE = 0.8
+"""Share of the window that is in flight, below which something else limits the sender."""
+
+
+def is_window_unused(rows: pl.DataFrame) -> bool:
+    """Returns True if the congestion window does not limit the sender most of the time."""
+    shares = rows["in_flight_segments"] / rows["cwnd_segments"]
+    middle = shares.median()
+    return isinstance(middle, float) and middle < UNUSED_SHARE
 
 
 def throughput(window: str | float) -> Panel:
@@ -310,6 +327,37 @@ def throughput(window: str | float) -> Panel:
         canvas.finish("Goodput (Mbit/s)")
 
     return Panel(draw, "throughput", lambda results: len(results.flows) > 0, "no flow")
+
+
+FEWEST_BINS = 10
+"""Number of bins of a flow from which its rate over time is more than a few boxes."""
+
+BIN_S = 0.1
+"""Usual length of a bin of the goodput."""
+
+
+def has_short_flows(results: "Results", bin_s: float = BIN_S) -> bool:
+    """Returns True if all flows completed, and half of them within a few bins of the goodput."""
+    flows = results.flows
+    if flows.is_empty() or flows["completed_at_s"].null_count() or not _has_tcp(results):
+        return False
+    middle = (flows["completed_at_s"] - flows["start_s"]).median()
+    return isinstance(middle, float) and middle < FEWEST_BINS * bin_s
+
+
+def _has_tcp(results: "Results") -> bool:
+    return results.has_table("congestion") and has_rows(results, "congestion")
+
+
+def _progress(canvas: Canvas) -> None:
+    """Draws the acknowledged data of each flow."""
+    names = canvas.flow_names(by_path=True)
+    table = canvas.read("congestion", "time_s", "flow", "acked_bytes")
+    canvas.draw_others(table, "acked_bytes", 1e-3)
+    for number, name in enumerate(names):
+        rows = table.filter(pl.col("flow") == name)
+        canvas.draw_steps(rows, "acked_bytes", 1e-3, label=name, **line_style(number))
+    canvas.finish("Acknowledged (kB)")
 
 
 def _rtt(canvas: Canvas) -> None:
@@ -414,6 +462,7 @@ RTT = Panel(
     "no round trip of a TCP flow",
 )
 QUEUE = Panel(_queue, "queues")
+PROGRESS = Panel(_progress, "congestion")
 COMPLETIONS = Panel(_completions, "completions")
 
 

@@ -1,13 +1,14 @@
-"""One change of cell: its messages as arrows between lanes, and the durations of its phases."""
+"""One change of cell or link: messages as arrows between lanes, and the durations of phases."""
 
 import math
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import polars as pl
 from matplotlib.axes import Axes
 
-from fadeout.plot.mobility import LANES, TROUBLE
+from fadeout.plot.mobility import LANES, LINK_LANES, TROUBLE
 from fadeout.plot.panels import Canvas, Panel
 from fadeout.plot.style import BLACK, BLUE, GREEN, ORANGE, PURPLE, STAMP, VERMILION
 
@@ -29,6 +30,20 @@ PHASES = (
 )
 """Phases of a change of cell: name, first and last step in the table `handovers`, and colour."""
 
+LINK_MESSAGES = (("stops", "sends"), ("sends", "path switch"), ("path switch", "end marker"))
+"""Messages of a change of link: the step that sends one, and the step that receives it."""
+
+LINK_PHASES = (
+    ("preparation", "decided_s", "commanded_s", BLUE),
+    ("nothing sent", "commanded_s", "resumed_s", VERMILION),
+    ("path switch", "resumed_s", "switched_s", PURPLE),
+    ("end marker", "switched_s", "end_marker_s", GREEN),
+)
+"""Phases of a change of link: name, first and last step, and colour."""
+
+ATTACH_PHASES = (("search and access", "triggered_s", "entered_s", BLUE), *PHASES[-2:])
+"""Phases of an attach, which leaves no cell."""
+
 FONT = 5.0
 """Size of the names of steps in points."""
 
@@ -40,6 +55,44 @@ LEVELS = 5
 
 LANE_PT = 46.0
 """Distance between two lanes in points, at the usual size of the figure."""
+
+
+Step = tuple[float, str]
+"""Time in seconds, and the name of the step."""
+
+Arrow = tuple[Step, Step]
+
+
+@dataclass(frozen=True)
+class Swimlane:
+    """Steps on lanes from top to bottom, messages between them, and the phases."""
+
+    lanes: Mapping[str, Sequence[str]]
+    steps: Sequence[Step]
+    messages: Sequence[tuple[str, str]]
+    phases: Sequence[tuple[str, str, str, str]]
+    change: Mapping[str, Any]
+    """The row of the change."""
+
+    def draw(self, canvas: Canvas) -> None:
+        """Draws the lanes, and the durations of the phases below them."""
+        window = canvas.window or (0.0, canvas.end_s)
+        heights = {lane: height for height, lane in enumerate(reversed(list(self.lanes)), start=1)}
+        lane_of = {event: lane for lane, events in self.lanes.items() for event in events}
+        found = [(time, event) for time, event in self.steps if event in lane_of]
+        canvas.ax.set_xlim(*window)
+        canvas.ax.grid(visible=False)
+        for height in heights.values():
+            canvas.ax.axhline(height, color=STAMP, linewidth=0.5, zorder=1)
+        for lane, height in heights.items():
+            own = [(time, event) for time, event in found if lane_of[event] == lane]
+            _draw_steps(canvas.ax, own, height, window)
+        for arrow in _arrows(found, self.messages):
+            _draw_arrow(canvas.ax, arrow, {event: heights[lane_of[event]] for _, event in found})
+        _draw_phases(canvas.ax, self.change, self.phases, window)
+        canvas.ax.set_yticks([0, *heights.values()], ["duration", *heights])
+        canvas.ax.set_ylim(-0.75, len(heights) + 0.85)
+        canvas.finish_x("")
 
 
 def lanes(change: Mapping[str, Any]) -> Panel:
@@ -54,34 +107,28 @@ def lanes(change: Mapping[str, Any]) -> Panel:
             pl.col("ue") == str(change["ue"]), pl.col("time_s").is_between(low, high)
         )
         found = steps.sort("time_s", maintain_order=True).select("time_s", "event").rows()
-        heights = {lane: height for height, lane in enumerate(reversed(LANES), start=1)}
-        lane_of = {event: lane for lane, events in LANES.items() for event in events}
-        found = [(time, event) for time, event in found if event in lane_of]
-        canvas.ax.set_xlim(low, high)
-        canvas.ax.grid(visible=False)
-        for height in heights.values():
-            canvas.ax.axhline(height, color=STAMP, linewidth=0.5, zorder=1)
-        for lane, height in heights.items():
-            own = [(time, event) for time, event in found if lane_of[event] == lane]
-            _draw_steps(canvas.ax, own, height, (low, high))
-        for arrow in _arrows(found):
-            _draw_arrow(canvas.ax, arrow, {event: heights[lane_of[event]] for _, event in found})
-        _draw_phases(canvas.ax, change, (low, high))
-        canvas.ax.set_yticks([0, *heights.values()], ["duration", *heights])
-        canvas.ax.set_ylim(-0.75, len(LANES) + 0.85)
-        canvas.finish_x("")
+        is_attach = change["procedure"] == "attach"
+        # A UE that attaches has no source.
+        lanes = {name: steps for name, steps in LANES.items() if not is_attach or name != "source"}
+        phases = ATTACH_PHASES if is_attach else PHASES
+        Swimlane(lanes, found, MESSAGES, phases, change).draw(canvas)
 
     return Panel(draw, "rrc", height=2.4)
 
 
-Step = tuple[float, str]
-Arrow = tuple[Step, Step]
+def link_lanes(change: Mapping[str, Any]) -> Panel:
+    """Returns the panel of one row of the table `link_handovers`."""
+    names = {key: name for steps in LINK_LANES.values() for key, name in steps.items()}
+    found = sorted((change[key], name) for key, name in names.items() if change[key] == change[key])
+    events = {lane: list(steps.values()) for lane, steps in LINK_LANES.items()}
+    drawn = Swimlane(events, found, LINK_MESSAGES, LINK_PHASES, change)
+    return Panel(drawn.draw, "link_handovers", height=2.0)
 
 
-def _arrows(steps: Sequence[Step]) -> list[Arrow]:
+def _arrows(steps: Sequence[Step], messages: Sequence[tuple[str, str]]) -> list[Arrow]:
     """Returns the messages: a step of the sender and the next matching step of the receiver."""
     found = []
-    for sent, arrived in MESSAGES:
+    for sent, arrived in messages:
         for time, event in steps:
             if event != sent:
                 continue
@@ -143,11 +190,16 @@ def _draw_steps(
         )
 
 
-def _draw_phases(ax: Axes, change: Mapping[str, Any], window: tuple[float, float]) -> None:
+def _draw_phases(
+    ax: Axes,
+    change: Mapping[str, Any],
+    phases: Sequence[tuple[str, str, str, str]],
+    window: tuple[float, float],
+) -> None:
     """Draws a bar for each phase, with its duration in milliseconds below."""
     taken = -math.inf
     level = 0
-    for name, first, last, color in PHASES:
+    for name, first, last, color in phases:
         start, end = change[first], change[last]
         if not start < end:  # NaN, or a step that took no time.
             continue
@@ -159,6 +211,18 @@ def _draw_phases(ax: Axes, change: Mapping[str, Any], window: tuple[float, float
         below = (2, -4 - level * (FONT + 1.5))
         style = {"textcoords": "offset points", "fontsize": FONT, "va": "top", "color": color}
         ax.annotate(text, (start, 0), xytext=below, **style)
+
+
+def link_title(change: Mapping[str, Any], number: int, count: int) -> str:
+    """Returns a description of a row of the table `link_handovers`."""
+    about = f"{change['node']}: {change['source']} → {change['target']}, {change['outcome']}"
+    parts = [f"change of link {number + 1} of {count}: {about}"]
+    if math.isfinite(change["downlink_gap_s"]):
+        parts.append(f"downlink gap {1e3 * change['downlink_gap_s']:.3g} ms")
+    forwarded = change["forwarded_waiting"] + change["forwarded_later"]
+    if forwarded:
+        parts.append(f"{forwarded:,} packets forwarded")
+    return ", ".join(parts)
 
 
 def title(change: Mapping[str, Any], number: int, count: int) -> str:

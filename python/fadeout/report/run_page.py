@@ -5,12 +5,13 @@ from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from fadeout.plot.panels import traffic_end_s, traffic_start_s
 from fadeout.report import html, parts
 from fadeout.report.blob import Blob
 from fadeout.report.lanes import events, lanes, shades
 from fadeout.report.page import page
 from fadeout.report.scene import Movement, Scene, movement, scene
-from fadeout.report.series import Panel, Panels
+from fadeout.report.series import Panel, Panels, cell_numbers
 from fadeout.results import Results
 
 
@@ -129,10 +130,13 @@ def _data(
 ) -> dict[str, Any]:
     return {
         "duration": results.duration_s,
+        # The page opens at the times with traffic, as figures do.
+        "view": [traffic_start_s(results), traffic_end_s(results)],
         "panels": [panel.document(blob) for panel in panels if panel.lines],
         "lanes": [lane.document(blob) for lane in lanes(results, moving)],
         "shades": shades(results),
         "events": blob.doubles(sorted({time for time, _ in marks})),
+        "cells": cell_numbers(results),
         "map": document,
     }
 

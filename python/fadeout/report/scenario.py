@@ -1,6 +1,7 @@
 """The scenario of a run against the defaults of its keys."""
 
 import json
+import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
@@ -14,6 +15,9 @@ from fadeout.campaign.axes import quantity
 
 NAMING = ("name", "kind", "model", "mode")
 """Keys that hold the name of a registered entry, in its table form."""
+
+NODE = ".NAME.node"
+"""End of the pattern of keys whose default is the name of their entry."""
 
 
 @dataclass
@@ -73,16 +77,28 @@ def settings(scenario: Mapping[str, Any]) -> list[Setting]:
     found: dict[tuple[str, str], Setting] = {}
     for path, pattern, value in _leaves(scenario, (), ()):
         text = shown(value)
-        key = _known().get(pattern)
-        default = key.default if key else ""
-        known = found.get((pattern, text))
+        shared = _without_number(path, text)
+        known = found.get((pattern, shared))
         if known is not None:
             known.names.append(path)
+            known.value = shared
             continue
-        found[pattern, text] = Setting(
-            pattern, text, _plain(default), _is_default(value, default), [path]
-        )
+        key = _known().get(pattern)
+        default = key.default if key else ""
+        setting = Setting(pattern, text, _plain(default), _is_default(value, default), [path])
+        if pattern.endswith(NODE) and path.split(".")[-2] == text:
+            # The default is the entry's own name, which the schema cannot have.
+            setting.default, setting.is_default = shared, True
+        found[pattern, shared] = setting
     return list(found.values())
+
+
+def _without_number(path: str, text: str) -> str:
+    """Returns a value with `N` for a number that the name of its entry ends with, too."""
+    numbers = re.findall(r"-(\d+)(?=\.)", path)
+    if numbers and text.endswith(f"-{numbers[-1]}"):
+        return text.removesuffix(numbers[-1]) + "N"
+    return text
 
 
 def _leaves(

@@ -89,6 +89,9 @@ def scene(results: Results, moving: Movement, blob: Blob, values: int) -> Scene:
     except (KeyError, TypeError, ValueError) as error:
         return Scene(None, f"its scenario is of another version: {error}")
     tracks = moving.tracks
+    if not found.is_a_map and tracks.select(pl.struct("x_m", "y_m").n_unique()).item() == 1:
+        # All cells and UEs stay at one place.
+        return Scene(None)
     # With many vehicles, only some of the frames fit into the page.
     objects = max(1, tracks.select("ue", "vehicles", "vehicle").unique().height)
     times = tracks["time_s"].unique().sort()

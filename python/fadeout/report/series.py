@@ -9,16 +9,15 @@ import polars as pl
 
 from fadeout._native import ResultError
 from fadeout._thinning import broken, ended, thin
-from fadeout.plot.panels import LONGEST_GAP_S
+from fadeout.plot.cells import cell_colors
+from fadeout.plot.panels import LONGEST_GAP_S, has_short_flows, is_window_unused
 from fadeout.plot.radio import CAP_DB
+from fadeout.plot.style import PALETTE
 from fadeout.report.blob import Blob
 from fadeout.results import Results
 
 MOST_LINES = 8
 """Largest number of lines of a panel. More cannot be told apart."""
-
-CELL_COLORS = (0, 1, 3, 4, 6, 7)
-"""Colours of cells, the same as on the map."""
 
 Names = tuple[list[str], str]
 """Names of lines, and a note of how many there are."""
@@ -91,6 +90,13 @@ def read(results: Results, table: str, *columns: str) -> pl.DataFrame:
         raise ResultError(f"{table}: {error}") from error
 
 
+def cell_numbers(results: Results) -> dict[str, int]:
+    """Returns the numbers of the cells' colours in the palette, the same as in figures."""
+    if not results.manifest.get("scenario", {}).get("ue"):
+        return {}
+    return {cell: PALETTE.index(color) for cell, color in cell_colors(results).items()}
+
+
 def natural(name: str) -> list[tuple[int, str]]:
     """Returns the key of an order in which `flow-2` is before `flow-10`."""
     return [
@@ -108,7 +114,7 @@ class Panels:
         self._colors: dict[tuple[str, str], int] = {}
         scenario = results.manifest.get("scenario", {})
         self._has_radio = bool(scenario.get("ue"))
-        self._cells = list(scenario.get("cell", {}))
+        self._cells = cell_numbers(results)
         self._flows = results.flows
         self._ends = dict(self._flows.select("flow", "completed_at_s").iter_rows())
         self._tcp = [
@@ -129,6 +135,7 @@ class Panels:
             (Panel("mcs", "MCS, downlink", "", "transport_blocks"), self._mcs, True),
             (Panel("harq", "First transmissions lost", "%", "transport_blocks"), self._harq, True),
             (Panel("rate", "Goodput", "Mbit/s", "throughput"), self._rate, False),
+            (Panel("acked", "Acknowledged", "kB", "congestion"), self._acked, False),
             (Panel("cwnd", "Congestion window", "segments", "congestion"), self._cwnd, False),
             (Panel("rtt", "Round trip, smoothed", "ms", "congestion"), self._rtt, False),
             (Panel("queue", "Queue", "packets", "queues"), self._queue, False),
@@ -160,6 +167,8 @@ class Panels:
             return self._has_radio and bool(
                 scenario.get("mobility-management") or scenario.get("handover")
             )
+        if panel in ("rate", "acked") and has_short_flows(self._results) != (panel == "acked"):
+            return False
         if panel in ("cwnd", "rtt", "rate"):
             return bool(self._tcp) or not scenario.get("flow")
         if panel == "delay":
@@ -170,7 +179,7 @@ class Panels:
         cell = name.rpartition(" ← ")[2] if kind in ("cell", "UE") else ""
         is_one_ue = len(self._results.manifest.get("scenario", {}).get("ue", {})) == 1
         if cell in self._cells and is_one_ue:
-            return CELL_COLORS[self._cells.index(cell) % len(CELL_COLORS)]
+            return self._cells[cell]
         known = [one for one in self._colors if one[0] == kind]
         return self._colors.setdefault((kind, name), len(known))
 
@@ -216,12 +225,21 @@ class Panels:
         self._add(panel, "flow", frame, "flow", "rate_mbps", mode="before")
 
     def _cwnd(self, panel: Panel) -> None:
-        frame = self._read("congestion", "time_s", "flow", "cwnd_segments", "ssthresh_segments")
+        columns = ("cwnd_segments", "ssthresh_segments", "in_flight_segments")
+        frame = self._read("congestion", "time_s", "flow", *columns)
         self._add(panel, "flow", frame, "flow", "cwnd_segments")
         if len(panel.lines) == 1:
             rows = thin(frame, "ssthresh_segments", self._points)
             if not rows.is_empty():
                 panel.lines.append(Line("ssthresh", rows, 1, dashed=True))
+            if is_window_unused(frame):
+                rows = thin(frame, "in_flight_segments", self._points)
+                panel.lines.append(Line("in flight", rows, 4))
+
+    def _acked(self, panel: Panel) -> None:
+        frame = self._read("congestion", "time_s", "flow", "acked_bytes")
+        frame = frame.with_columns((pl.col("acked_bytes") / 1e3).alias("acked_kb"))
+        self._add(panel, "flow", frame, "flow", "acked_kb")
 
     def _rtt(self, panel: Panel) -> None:
         frame = self._read("congestion", "time_s", "flow", "srtt_s")

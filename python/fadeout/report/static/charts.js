@@ -149,10 +149,8 @@ Report.charts = (() => {
   const KIND_COLORS = { open: "--calm", disorder: "--sky", cwr: "--orange", recovery: "--purple", loss: "--vermilion", blocked: "--blocked", "no cell": "--shade", none: "--shade", clear: "--calm", vehicle: "--vermilion", building: "--brown", misalignment: "--purple", deafness: "--sky", handover: "--shade" };
 
   function laneColor(lane, label) {
-    if (KIND_COLORS[label]) return R.css(KIND_COLORS[label]);
-    const cells = R.data.map ? R.data.map.cells.map((cell) => cell.name) : [];
-    const at = cells.indexOf(label);
-    return R.cellColor(at < 0 ? lane.labels.indexOf(label) : at);
+    if (lane.kind.endsWith("cell") && Object.hasOwn(R.data.cells, label)) return R.cellColor(label);
+    return R.css(Object.hasOwn(KIND_COLORS, label) ? KIND_COLORS[label] : "--muted");
   }
 
   function drawLane(lane) {
@@ -220,7 +218,8 @@ Report.charts = (() => {
   return { build, resize, redraw, panels, lanes, valueAt };
 })();
 
-Report.cellColor = (number) => Report.css(["--blue", "--orange", "--green", "--sky", "--purple", "--brown"][number % 6]);
+// The colour of a cell, the same in the map, the ribbons and the panels.
+Report.cellColor = (cell) => (Object.hasOwn(Report.data.cells, cell) ? Report.color(Report.data.cells[cell]) : Report.css("--muted"));
 // Black or white, whichever is easier to read on a colour.
 Report.inkOn = (color) => {
   const parts = color.startsWith("#") ? [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16)) : color.match(/\d+/g).map(Number);

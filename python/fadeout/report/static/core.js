@@ -66,7 +66,8 @@ const Report = (() => {
     return size >= 1e6 || (size > 0 && size < 1e-3) ? value.toExponential(4) : String(Number(value.toPrecision(6)));
   }
 
-  const state = { t: 0, low: 0, high: data.duration || 0, held: false, playing: false };
+  const [low, high] = data.view || [0, 0];
+  const state = { t: low, low, high, held: false, playing: false };
   const listeners = { time: [], range: [], theme: [] };
   const on = (kind, call) => listeners[kind].push(call);
   function tell(kind) {

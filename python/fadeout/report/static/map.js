@@ -182,6 +182,8 @@ Report.map = (() => {
 
   const cellOf = (frame, number) => scene.serving[frame * ues.length + number];
 
+  const cellColor = (index) => R.cellColor(scene.cells[index].name);
+
   // Beam and ray. A cut ray is dashed and has a cross, so it can be told without colour.
   function drawPath(context, spot, frame, number) {
     if (!spot || !scene.has_rays || ues.length > 60) return;
@@ -192,14 +194,14 @@ Report.map = (() => {
     if (scene.beam[at] !== ABSENT && ues.length <= 12) {
       const angle = (-(scene.beam[at] + 14400) / ANGLES) * Math.PI / 180, half = (((cell.width || 8) / 2) * Math.PI) / 180;
       const reach = Math.hypot(x - cx, y - cy) * 1.05;
-      context.fillStyle = R.cellColor(index) + "40";
+      context.fillStyle = cellColor(index) + "40";
       context.beginPath();
       context.moveTo(cx, cy);
       context.arc(cx, cy, reach, angle - half, angle + half);
       context.fill();
     }
     const state = scene.state[at];
-    context.strokeStyle = state ? R.css("--vermilion") : R.cellColor(index);
+    context.strokeStyle = state ? R.css("--vermilion") : cellColor(index);
     context.lineWidth = 1.2;
     context.setLineDash(state ? [4, 4] : []);
     context.beginPath();
@@ -223,14 +225,14 @@ Report.map = (() => {
       const x = px(cell.x), y = py(cell.y);
       if (cell.azimuth !== null) {
         const angle = (-cell.azimuth * Math.PI) / 180;
-        context.strokeStyle = R.cellColor(index);
+        context.strokeStyle = cellColor(index);
         context.lineWidth = 2;
         context.beginPath();
         context.moveTo(x, y);
         context.lineTo(x + 16 * Math.cos(angle), y + 16 * Math.sin(angle));
         context.stroke();
       }
-      context.fillStyle = R.cellColor(index);
+      context.fillStyle = cellColor(index);
       context.strokeStyle = R.css("--ink");
       context.lineWidth = 1;
       context.beginPath();
@@ -259,7 +261,7 @@ Report.map = (() => {
   function drawUe(context, spot, ue, frame, number) {
     if (!spot) return;
     const index = cellOf(frame, number), x = px(spot.x), y = py(spot.y), size = ues.length > 100 ? 2.5 : 5;
-    context.fillStyle = index < 0 ? R.css("--paper") : R.cellColor(index);
+    context.fillStyle = index < 0 ? R.css("--paper") : cellColor(index);
     context.strokeStyle = R.css("--ink");
     context.lineWidth = 1;
     context.beginPath();

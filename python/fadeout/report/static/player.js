@@ -178,7 +178,7 @@
       R.map.build();
       controls();
       print();
-      R.setTime(0);
+      R.setTime(R.state.t);
       fromAddress();
     }
     document.documentElement.dataset.ready = "yes";
