@@ -35,6 +35,7 @@ exclude_patterns = [
     "_build",
     "generated/headline.md",
     "generated/limits.md",
+    "generated/measured.md",
     "generated/validation.md",
     "studies/results",
 ]

@@ -13,6 +13,7 @@ from fadeout import _native
 from fadeout._columns import all_table_docs
 from fadeout._schema import nested, resolve, shape
 from fadeout.validate import linux
+from fadeout.validate.measured import judge
 
 DRAWN = (
     "clean_20m_cubic",
@@ -49,8 +50,10 @@ def write_all(folder: Path, *, runs: bool = True) -> None:
     if runs:
         rows = linux.compare_all()
         pages |= {"headline": headline(rows), "validation": validation_page(rows, folder)}
+        pages |= {"measured": measured_page()}
     else:
-        pages |= dict.fromkeys(("headline", "validation"), "The tests compare with Linux.\n")
+        names = ("headline", "validation", "measured")
+        pages |= dict.fromkeys(names, "The tests make the comparison.\n")
         draw_placeholders(folder)
     gallery = gather.gallery(folder if runs else None)
     pages |= {"limits": gather.limits(), "gallery": gallery}
@@ -163,10 +166,23 @@ def headline(rows: list[linux.Row]) -> str:
         f"rate {shares['received_mbps']:.2%}, of the smoothed round-trip time "
         f"{shares['mean_srtt_ms']:.2%}"
     )
+    require_in_readme(text, "Linux")
+    return f"**{text}.**\n"
+
+
+def measured_page() -> str:
+    """Returns the comparison with measurements whose values are in the package."""
+    found = judge.compare(judge.entries([], None))
+    require_in_readme(found.headline(), "measured networks")
+    rows = markdown(list(judge.COLUMNS), [row.cells() for row in found.rows])
+    return f"{found.headline()}.\n\n{rows}\n"
+
+
+def require_in_readme(text: str, row: str) -> None:
+    """Raises ValueError if the README does not contain `text`, the result of one of its rows."""
     readme = (gather.ROOT / "README.md").read_text(encoding="utf-8")
     if text not in " ".join(readme.split()):
-        raise ValueError(f"the README's row on Linux should say: {text}")
-    return f"**{text}.**\n"
+        raise ValueError(f"the README's row on {row} should say: {text}")
 
 
 def is_shared(entries: list[dict[str, Any]]) -> bool:
