@@ -171,6 +171,47 @@ def test_the_counters_have_the_values_of_the_tables(um: fadeout.Results):
     assert sinr == list(zip(ns(down["time_s"]), down["sinr_db"], strict=True))
 
 
+def test_each_row_of_a_table_is_one_event_or_one_value(lossy: fadeout.Results):
+    _, found = of(lossy)
+    for table, track in (
+        ("radio_delay", "delivered packets"),
+        ("radio_drops", "lost packets"),
+        ("retransmissions", "retransmissions"),
+        ("timeouts", "timeouts"),
+        ("flow_events", "events"),
+    ):
+        assert len(found.within(track)) == lossy.table(table).height, table
+    sums = {
+        "goodput": lossy.throughput["rate_mbps"].sum(),
+        "queue": lossy.queues["queued_bytes"].sum(),
+        "RLC new data": lossy.bearers["rlc_new_bytes"].sum(),
+        "packets": lossy.bearers["packets"].sum(),
+        "acknowledged": lossy.congestion["acked_bytes"].sum(),
+    }
+    for name, total in sums.items():
+        of_name = [its for path, its in found.counters.items() if path[-1] == name]
+        # Both sums have the same addends in another order.
+        assert sum(value for its in of_name for _, value in its) == pytest.approx(total, rel=1e-12)
+
+
+def test_the_slices_of_a_track_do_not_overlap_and_arrows_go_forward(am: fadeout.Results):
+    written, found = of(am)
+    document = protos.Trace()
+    document.ParseFromString(written.path.read_bytes())
+    begin, end = 1, 2
+    depth: Counter[int] = Counter()
+    # A reader sorts events by time, and keeps the order of the file at equal times.
+    for packet in sorted(document.packet, key=lambda packet: packet.timestamp):
+        event = packet.track_event
+        depth[event.track_uuid] += {begin: 1, end: -1}.get(event.type, 0)
+        assert 0 <= depth[event.track_uuid] <= 1, found.paths[event.track_uuid]
+    assert not any(depth.values())
+    starts = Counter(number for event in found.events for number in event.starts)
+    ends = Counter(number for event in found.events for number in event.ends)
+    assert set(starts.values()) == set(ends.values()) == {1}
+    assert all(a.at <= b.at for a, b in found.arrows())
+
+
 def test_a_failed_transmission_points_to_the_next_one_of_the_block(um: fadeout.Results):
     written, found = of(um)
     harq = [(a, b) for a, b in found.arrows() if "HARQ" in a.track and a.track == b.track]
