@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from fadeout import _names, _native
 from fadeout._columns import table_docs
+from fadeout._probes import PROBES
 from fadeout._tables import TableAttributes
 
 if TYPE_CHECKING:
@@ -373,7 +374,8 @@ def _frame(rows: list[dict[str, Any]], table: str) -> "pl.DataFrame":
 
 
 def _not_recorded(name: str) -> _native.ResultError:
-    return _native.ResultError(f"the run did not record '{name}': name it in the scenario's probes")
+    remedy = f"; record it with: --set {PROBES[name]}" if name in PROBES else ""
+    return _native.ResultError(f"the run did not record '{name}'{remedy}")
 
 
 def _entry(name: str) -> dict[str, Any]:

@@ -7,12 +7,15 @@ from pathlib import Path
 
 import matplotlib as mpl
 import numpy as np
+import polars as pl
 import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.figure import Figure
+from typer.testing import CliRunner
 
 import fadeout
 from conftest import ROOT, SCENARIO
+from fadeout.cli.app import app
 from fadeout.plot.panels import has_short_flows, traffic_end_s
 from fadeout.plot.style import OTHERS, PALETTE, legend_above, new_figure
 
@@ -229,3 +232,22 @@ def test_data_in_flight_are_drawn_if_the_window_does_not_limit_the_sender(result
     assert "in flight" not in texts(results.plot.congestion())
     limited = fadeout.run(SCENARIO, set={"flow.download.tcp.receive-window": 20_000})
     assert "in flight" in texts(limited.plot.congestion())
+
+
+def test_a_run_of_another_version_and_a_missing_table_are_named(tmp_path: Path):
+    results = fadeout.run(SCENARIO, out=tmp_path / "run")
+    path = tmp_path / "run/congestion.parquet"
+    pl.read_parquet(path).drop("cwnd_segments").write_parquet(path)
+    old = fadeout.Results.open(tmp_path / "run")
+    with pytest.raises(fadeout.ResultError, match="congestion of this run has no column cwnd_"):
+        old.plot.congestion()
+    with pytest.raises(fadeout.ResultError, match=r"--set probe\.transport-blocks=true"):
+        results.plot.sinr()
+    done = CliRunner().invoke(app, ["plot", str(tmp_path / "run"), "congestion"])
+    assert done.exit_code == 1
+    assert "run the scenario again" in " ".join(done.stderr.split())
+    path.write_bytes(b"PAR1")
+    done = CliRunner().invoke(app, ["plot", str(tmp_path / "run")])
+    assert done.exit_code == 1
+    assert "congestion" in done.stderr
+    assert "Traceback" not in done.stderr

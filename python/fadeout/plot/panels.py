@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import polars as pl
 from matplotlib.axes import Axes
 
-from fadeout import _names
+from fadeout import _names, _reading
 from fadeout._native import ResultError
 from fadeout._quantities import seconds
 from fadeout._thinning import thin
@@ -82,7 +82,7 @@ class Canvas:
 
     def read(self, table: str, *columns: str) -> pl.DataFrame:
         """Returns these columns of a table."""
-        return collect(self.results.scan(table).select(columns))
+        return _reading.collect(_reading.select(self.results, table, columns), table)
 
     def first(
         self, names: Sequence[str], kind: str, weights: dict[str, float] | None = None
@@ -238,7 +238,8 @@ class Panel:
 
 def has_rows(results: "Results", table: str, *conditions: pl.Expr) -> bool:
     """Returns True if a table has a row that fulfils all conditions."""
-    return len(collect(results.scan(table).filter(*conditions).head(1))) > 0
+    rows = _reading.collect(results.scan(table).filter(*conditions).head(1), table)
+    return len(rows) > 0
 
 
 def _congestion(canvas: Canvas) -> None:

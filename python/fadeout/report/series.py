@@ -7,6 +7,7 @@ from typing import Any
 
 import polars as pl
 
+from fadeout import _reading
 from fadeout._native import ResultError
 from fadeout._thinning import broken, ended, thin
 from fadeout.plot.cells import cell_colors
@@ -71,23 +72,12 @@ class Panel:
 
 
 def read(results: Results, table: str, *columns: str) -> pl.DataFrame:
-    """Returns columns of a table. Categories become text.
+    """Returns columns of a table.
 
     Raises:
         ResultError: the table or a column cannot be read.
     """
-    try:
-        query = results.scan(table)
-        schema = query.collect_schema()
-        lacking = [name for name in columns if name not in schema]
-        if lacking:
-            raise ResultError(
-                f"the table {table} of this run has no column {', '.join(lacking)}: it was "
-                f"written by fadeout {results.manifest.get('version', 'of an unknown version')}"
-            )
-        return query.select(columns).collect(engine="streaming")
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise ResultError(f"{table}: {error}") from error
+    return _reading.collect(_reading.select(results, table, columns), table)
 
 
 def cell_numbers(results: Results) -> dict[str, int]:

@@ -6,7 +6,7 @@ from typing import Any
 import polars as pl
 
 from fadeout._columns import table_docs
-from fadeout._native import ResultError
+from fadeout._reading import collect, select
 from fadeout.results import Results
 
 ROWS = 50_000
@@ -26,32 +26,10 @@ def scan(results: Results, table: str) -> pl.LazyFrame:
         ResultError: the table cannot be read, or an earlier version wrote it without a column.
     """
     columns = [column["name"] for column in table_docs()[table]["columns"]]
-    try:
-        query = results.scan(table)
-        schema = query.collect_schema()
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise ResultError(f"{table}: {error}") from error
-    lacking = [name for name in columns if name not in schema]
-    if lacking:
-        raise ResultError(
-            f"the table {table} of this run has no column {', '.join(lacking)}: it was written by "
-            f"fadeout {results.manifest.get('version', 'of an unknown version')}; run the scenario "
-            "again"
-        )
+    query = select(results, table, columns)
+    schema = query.collect_schema()
     texts = [name for name in columns if isinstance(schema[name], pl.Categorical | pl.Enum)]
-    return query.select(columns).with_columns(pl.col(texts).cast(pl.String))
-
-
-def collect(query: pl.LazyFrame, table: str) -> pl.DataFrame:
-    """Returns the rows of a query.
-
-    Raises:
-        ResultError: the table cannot be read.
-    """
-    try:
-        return query.collect(engine="streaming")
-    except (OSError, pl.exceptions.PolarsError) as error:
-        raise ResultError(f"{table}: {error}") from error
+    return query.with_columns(pl.col(texts).cast(pl.String))
 
 
 def height(results: Results, table: str) -> int:
