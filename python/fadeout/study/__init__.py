@@ -22,7 +22,6 @@ from fadeout.statistics import (
 from fadeout.study.batch import CountCallback
 from fadeout.study.changes import UNCHANGED, Change, Choice, Moved, assumptions_section
 from fadeout.study.claims import (
-    ABOVE_ZERO,
     Check,
     Claim,
     Outcome,
@@ -46,7 +45,7 @@ from fadeout.study.places import (
     mixed,
     share_in_sight,
 )
-from fadeout.study.published import beside, claims_of, published
+from fadeout.study.published import claims_of, published
 from fadeout.study.report import Cell, Report, Section, Table, percent
 from fadeout.study.runner import Runner, ThreadRunner
 from fadeout.study.runs import Effort, Numbers, Options, Runs, common_seeds, spread
@@ -54,7 +53,6 @@ from fadeout.study.store import Store
 from fadeout.study.study import Study, run_study, studies, unfinished_runs
 
 __all__ = [
-    "ABOVE_ZERO",
     "IN_SIGHT",
     "OTHER_LAWS",
     "OUT_OF_SIGHT",
@@ -93,7 +91,6 @@ __all__ = [
     "Values",
     "Verdict",
     "assumptions_section",
-    "beside",
     "claims_of",
     "claims_section",
     "common_seeds",

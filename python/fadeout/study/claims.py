@@ -88,10 +88,6 @@ class Check:
         return low > self.neutral if self.low >= self.neutral else high < self.neutral
 
 
-ABOVE_ZERO = Check(low=0.0)
-"""Check that a difference is above zero."""
-
-
 @dataclass(frozen=True)
 class Tolerance:
     """Rule that gives the check of each number of a published table."""

@@ -15,8 +15,3 @@ def published(folder: Path) -> dict[str, Any]:
 def claims_of(numbers: dict[str, Any]) -> dict[str, Claim]:
     """Returns the claims with their checks, by id."""
     return {entry["id"]: Claim.of(entry) for entry in numbers["claim"]}
-
-
-def beside(published: float, ours: float) -> str:
-    """Returns the cell of a table: the published number, the study's number, and their ratio."""
-    return f"{published:g} / {ours:.4g} / {ours / published:.2f}"

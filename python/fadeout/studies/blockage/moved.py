@@ -77,7 +77,6 @@ class Moved:
             named=lambda change: [change.assumption, change.value],
             name=name,
             title=title,
-            conclusion=self.largest(),
         )
 
     def _cells(self, rows: Rows, form: str, unit: str = "") -> list[str]:
@@ -87,24 +86,6 @@ class Moved:
             for depth in self.base
             for value in rows.get(depth, [None] * len(LENGTHS))
         ]
-
-    def largest(self) -> str:
-        """Returns a sentence about the largest change of each row."""
-
-        def most(depth: str, index: int) -> str:
-            rows = [
-                (change, rows[depth][index])
-                for change, rows in self.changes.items()
-                if depth in rows
-            ]
-            change, value = max(rows, key=lambda row: abs(row[1].mean))
-            return f"{change.assumption} ({change.value}, {value:+.1f})"
-
-        return " ".join(
-            f"Largest change of the loss at {length}{depth and f', {depth}'}: {most(depth, i)}."
-            for depth in self.base
-            for i, length in enumerate(LENGTHS)
-        )
 
 
 def compare(

@@ -1,7 +1,7 @@
 """The deployments of the calibration, and the values found in them."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -10,10 +10,12 @@ import numpy as np
 import polars as pl
 
 from fadeout import geometry
-from fadeout.study import published
+from fadeout.study import Data, Page, Values, published
 
 FOLDER = Path(__file__).parent
+DATA = Data.read(FOLDER)
 PUBLISHED = published(FOLDER)
+PAGE = Page.read(FOLDER, PUBLISHED)
 PERCENTILES: Sequence[float] = PUBLISHED["percentiles"]["at"]
 
 
@@ -66,29 +68,29 @@ def _changes(changes: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
     return tuple(changes.items())
 
 
+@dataclass(frozen=True)
+class Titled:
+    """A case of `study.toml`."""
+
+    name: str
+    title: str
+    layout: str = "macro-500"
+    """Layout of the network, for cases under full buffer."""
+    values: Values = field(default_factory=dict, hash=False)
+
+
 def unpublished() -> list[Case]:
     """Returns the cases of TR 36.814, for which no published curve was found."""
-    walls = {"ue.phone.indoor.share": 1, "ue.phone.indoor.floors": [1, 1]}
+    changes = DATA["values"]["tr36814"]
     return [
         Case(
-            name=layout,
-            title=f"TR 36.814 case {number}",
+            name=one.name,
+            title=one.title,
             source="",
-            changes=_changes(
-                {
-                    "deployment.network.layout": layout,
-                    "deployment.network.cell.radio": "lte",
-                    "deployment.network.cell.carrier": "2 GHz",
-                    "deployment.network.cell.bandwidth": "10 MHz",
-                    "deployment.network.cell.tx-power": "46 dBm",
-                    **walls,
-                    "ue.phone.indoor.penetration": "20 dB",
-                    "ue.phone.indoor.high-loss-share": 0,
-                }
-            ),
+            changes=_changes({"deployment.network.layout": one.name, **changes}),
             published=(),
         )
-        for layout, number in (("macro-500", 1), ("macro-1732", 3))
+        for one in DATA.all("unpublished", Titled)
     ]
 
 

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,9 +9,10 @@ from matplotlib.figure import Figure
 
 from fadeout.plot.style import PALETTE, new_grid
 from fadeout.studies.calibration.cases import (
+    DATA,
     MEASURES,
+    PAGE,
     PERCENTILES,
-    PUBLISHED,
     Case,
     calibrated,
     drop,
@@ -22,20 +22,19 @@ from fadeout.studies.calibration.cases import (
 from fadeout.studies.calibration.efficiency import (
     assumptions,
     beside_winner,
-    count,
     full_buffer,
     varies,
 )
-from fadeout.study import Effort, Runs, Section, Study, Table, estimate
+from fadeout.study import Effort, Runs, Section, Study, estimate
 
 
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
     """Yields the sections of the report."""
     seeds = runs.effort.seeds
     runs.facts["drops_a_case"] = seeds
-    for source, document in (("tr38901", "TR 38.901 clause 7.8.1"), ("tr36873", "TR 36.873")):
+    for source in ("tr38901", "tr36873"):
         cases = [case for case in calibrated() if case.source.startswith(source)]
-        yield beside_published(source, document, cases, seeds)
+        yield beside_published(source, cases, seeds)
     yield alone(unpublished(), seeds)
     yield closed_form(seeds)
     yield beside_winner(runs)
@@ -44,7 +43,7 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
     yield full_buffer(runs)
 
 
-def beside_published(name: str, document: str, cases: Sequence[Case], seeds: int) -> Section:
+def beside_published(name: str, cases: Sequence[Case], seeds: int) -> Section:
     """Returns the section that compares percentiles with those of 3GPP."""
     records = []
     for case in cases:
@@ -65,33 +64,13 @@ def beside_published(name: str, document: str, cases: Sequence[Case], seeds: int
         for record in records
         for percentile in PERCENTILES
     )
-    columns = {"case": "{_title}", "measure": "{_measure}"} | {
-        f"{percentile} %: 3GPP / here (difference) dB": (
-            f"{{published_{percentile}_db:.1f}} / {{found_{percentile}_db.mean:.1f}} "
-            f"({{difference_{percentile}_db:+.1f}})"
-        )
-        for percentile in PERCENTILES
-    }
-    if any(case.spread for case in cases):
-        columns["within the companies"] = "{_within}"
-    return Section(
-        name=name,
-        title=f"Beside the calibration of {document}",
-        text=(
-            f"The 3GPP values are medians over companies: {PUBLISHED['source'][name]}. These "
-            f"medians were read from {PUBLISHED['read_from'][name]}. Our values are the means "
-            f"over {seeds} drops of each percentile. *Within the companies*: number of "
-            "percentiles, of three, at which our value is within the range of the companies' "
-            "values, if the range is known."
-        ),
-        table=Table.of(records, columns),
-        figures={
-            f"Distributions beside the published percentiles (circles), {document}": curves(
-                cases, seeds
-            )
-        },
-        conclusion=f"The largest difference from a median is {worst:.1f} dB.",
-        is_headline=True,
+    return PAGE.section(
+        name,
+        records,
+        figures={"curves": curves(cases, seeds)},
+        percentiles=PERCENTILES,
+        seeds=seeds,
+        worst=worst,
     )
 
 
@@ -139,19 +118,7 @@ def alone(cases: Sequence[Case], seeds: int) -> Section:
         for case in cases
         for measure, text in MEASURES.items()
     ]
-    columns = {"case": "{_title}", "measure": "{_measure}"} | {
-        f"{percentile} % dB": f"{{found_{percentile}_db.mean:.1f}}" for percentile in PERCENTILES
-    }
-    return Section(
-        name="tr36814",
-        title="TR 36.814, of which no curve was found",
-        text=(
-            "All UEs have a penetration loss of 20 dB, as in Table A.2.1.1-1. There are no "
-            "published values to compare with. The next section compares the coupling loss with "
-            "a closed form."
-        ),
-        table=Table.of(records, columns),
-    )
+    return PAGE.section("tr36814", records, percentiles=PERCENTILES)
 
 
 SITE_DISTANCE_M = 500.0
@@ -218,40 +185,7 @@ def closed_form(seeds: int) -> Section:
                 "difference_db": ours.mean - expected,
             }
         )
-    return Section(
-        name="closed-form",
-        title="Beside a closed form",
-        text=(
-            "The scenario is one site of TR 36.814 without sectors and shadowing. UEs are "
-            "uniformly distributed in the hexagon of the site. The coupling loss, $128.1 + "
-            "37.6\\,\\lg(d/\\mathrm{km})$, therefore follows from the distribution of the "
-            "distance. Here $d$ is the three-dimensional distance."
-        ),
-        table=Table.of(
-            records,
-            {
-                "percentile": "{percentile} %",
-                "closed form dB": "{closed_form_db:.2f}",
-                "found dB": "{found_db.mean:.2f}",
-                "difference dB": "{difference_db:+.2f}",
-            },
-        ),
-    )
+    return PAGE.section("closed-form", records)
 
 
-STUDY = Study(
-    name="calibration",
-    folder=Path(__file__).parent,
-    title="Coupling loss and geometry beside 3GPP's calibrations",
-    introduction="""\
-UEs are dropped in the deployments of TR 36.873, TR 38.901 and TR 36.814, and stand still. The
-*coupling loss* is the loss from the antenna port of the UE's best sector to that of the UE. The
-*geometry* is the wideband ratio of that sector's power to the sum of all others'. Small-scale
-fading is left out, as in the calibrations. The study's README.md lists the assumptions.
-""",
-    full=Effort(seeds=10),
-    quick=Effort(seeds=2),
-    count=count,
-    sections=sections,
-    other_scenarios={"full_buffer": "full-buffer.toml"},
-)
+STUDY = Study.of(DATA, PAGE, Effort, sections)

@@ -200,7 +200,7 @@ def assumptions(runs: Runs[Effort]) -> Section:
 
 
 def head(point: Point) -> str:
-    """Returns the head of a column of the table of assumptions."""
+    """Returns the name of a point in the heads of the table of assumptions."""
     distance, setup = point
     return f"+ {setup.second}{'' if setup.coupling == 'uncoupled' else ', BALIA'}, {distance} m"
 
