@@ -31,6 +31,8 @@ FLOW = {
     "max_cwnd_segments": ",.0f",
 }
 COMPLETION = {"flow_completion_time_s": ".3f"}
+CONTROLLED = ("congestion_control", "retransmitted_segments", "timeouts", "max_cwnd_segments")
+"""Columns that have no meaning for datagrams."""
 PATH = {
     "path": "",
     "goodput_mbps": ".2f",
@@ -88,11 +90,13 @@ def sections(results: "Results") -> Iterator[Section]:
         ]
         return [row for row in listed if counted is None or row[counted] > 0]
 
-    flows = rows("flows", FLOW | COMPLETION)
-    has_completion = any(row["flow_completion_time_s"] is not None for row in flows)
+    flows = rows("flows", ["profile", *FLOW, *COMPLETION])
+    for row in flows:
+        if row["profile"] == "udp":
+            row |= dict.fromkeys(CONTROLLED)
     times = rows("completion_times", TIMES)
     shown = [
-        ("flows", flows, FLOW | (COMPLETION if has_completion else {})),
+        ("flows", flows, FLOW | COMPLETION),
         ("paths", rows("paths", PATH), PATH),
         ("datagram_flows", rows("datagram_flows", DATAGRAMS), DATAGRAMS),
         ("completion_times", times if any(row["completed"] > 1 for row in times) else [], TIMES),
@@ -105,6 +109,13 @@ def sections(results: "Results") -> Iterator[Section]:
 
 
 def _section(name: str, rows: Sequence[Row], columns: dict[str, str]) -> Section:
+    """Returns a table without the columns that have no value in any row."""
+    if rows:
+        columns = {
+            column: form
+            for column, form in columns.items()
+            if any(row[column] is not None for row in rows)
+        }
     docs = {column["name"]: column for column in table_docs()[name]["columns"]}
     headings = [heading(docs[column], form) for column, form in columns.items()]
     return Section(

@@ -9,6 +9,7 @@ import pytest
 
 import fadeout
 from conftest import needs_tool
+from fadeout._overview import sections
 
 SCENARIO = """
 duration = "10 s"
@@ -132,6 +133,24 @@ def test_a_run_without_datagrams_has_neither_table_nor_figure():
 
 def test_the_overview_shows_them(results):
     assert "jitter" in results._repr_html_()
+
+
+def test_the_summary_has_dashes_for_datagrams_where_only_tcp_has_values(results):
+    flows = next(sections(results))
+    shown = {row[0]: dict(zip(flows.headings, row, strict=True)) for row in flows.rows}
+    of_tcp = ("congestion control", "retransmitted segments", "timeouts", "max CWND segments")
+    assert {shown[flow][name] for flow in ("stream", "ping") for name in of_tcp} == {"-"}
+    assert "-" not in {shown["download"][name] for name in of_tcp}
+
+
+def test_the_summary_has_no_column_without_a_value():
+    text = SCENARIO.partition("[flow.download]")[0]
+    flows = next(sections(fadeout.run(text, set={"duration": "1 s"})))
+    assert flows.headings == ["flow", "goodput Mbit/s", "mean RTT ms"]
+    stream = SCENARIO.partition("[flow.ping]")[0]
+    flows, datagrams, *_ = sections(fadeout.run(stream, set={"duration": "1 s"}))
+    assert flows.headings == ["flow", "goodput Mbit/s"]
+    assert "mean round trip ms" not in datagrams.headings
 
 
 @needs_tool("tshark")
