@@ -381,7 +381,7 @@ def test_dark_mode_and_reduced_motion_follow_the_system(radio: Path, browser: Br
 def test_print_is_light_and_without_controls(radio: Path, browser: Browser, tmp_path: Path):
     browser.open(radio / "report.html")
     browser.press("d")
-    # On paper, ribbons and panels have one time axis, whatever the width of the window was.
+    # On paper, ribbons and panels have one time axis, at any width of the window.
     browser.page.set_viewport_size({"width": 420, "height": 900})
     browser.value("void window.dispatchEvent(new Event('beforeprint'))")
     width = "document.querySelector('{}').clientWidth"

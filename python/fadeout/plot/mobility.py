@@ -177,8 +177,8 @@ def _link_lanes(canvas: Canvas) -> None:
     for height, steps in enumerate(reversed(LINK_LANES.values())):
         for key in steps:
             times = table[key].drop_nans().to_list()
-            style = {"linestyle": "none", "marker": "|", "color": "black"}
-            canvas.ax.plot(times, [height] * len(times), **style)
+            heights = [height] * len(times)
+            canvas.ax.plot(times, heights, linestyle="none", marker="|", color="black")
     _shade_link(canvas)
     canvas.finish_x("")
     canvas.ax.set_yticks(range(len(LINK_LANES)), list(reversed(LINK_LANES)))

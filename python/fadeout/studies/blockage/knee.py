@@ -141,9 +141,10 @@ def senders(runs: Runs[Effort]) -> Section:
             ],
         ),
         conclusion=(
-            f"The receive window is {size}. Loss without SACK minus loss with SACK: "
-            f"{moved(NO_GUARD, 'SACK (RFC 6675)')}. Loss without RFC 6582's guard minus loss with "
-            f"the guard: {moved(NO_GUARD, GUARDED)}."
+            f"The receive window is {size}.\n\n"
+            f"- Loss without SACK minus loss with SACK: {moved(NO_GUARD, 'SACK (RFC 6675)')}.\n"
+            "- Loss without RFC 6582's guard minus loss with the guard: "
+            f"{moved(NO_GUARD, GUARDED)}."
         ),
         is_headline=True,
     )

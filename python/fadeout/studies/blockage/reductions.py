@@ -77,9 +77,9 @@ def section(runs: Runs[Effort]) -> Section:
             first=[["*paper*", "*20 %*", "", "807", *(f"*{x:.0f} %*" for x in PUBLISHED), ""]],
         ),
         conclusion=(
-            f"Nearest to the paper comes {nearest['sender']} with a window after a loss of "
-            f"{nearest['window_after_a_loss']:.0%} in runs of {nearest['length_s']:g} s, "
-            f"{nearest['rms_error']:.1f} points off (root mean square)."
+            f"The row nearest to the paper is {nearest['rms_error']:.1f} points off (root mean "
+            f"square). Its sender is {nearest['sender']}. The window after a loss is "
+            f"{nearest['window_after_a_loss']:.0%}, and a run lasts {nearest['length_s']:g} s."
         ),
         is_headline=True,
     )

@@ -135,4 +135,4 @@ def download_verdict(found: Found, downloads: Mapping[int, Places[Times]]) -> Ve
             files.mean - long.mean, half_width, files.count
         )
         shown.append(f"{distance} m: files {files:.2f}, bulk {long:.2f}")
-    return Verdict(CLAIMS["wget"], margins, "; ".join(shown))
+    return Verdict(CLAIMS["wget"], margins, ", and at ".join(shown))

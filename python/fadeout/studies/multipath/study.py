@@ -214,7 +214,7 @@ def reached(shown: Mapping[Change, Mapping[Point, Estimate]]) -> str:
             if low <= gains[distance, setup].mean <= high
         ]  # fmt: skip
         share = f"{len(inside)} of {len(shown)} rows"
-        names = f": {'; '.join(inside)}" if 0 < len(inside) <= MOST_NAMED else ""
+        names = f": {', '.join(inside)}" if 0 < len(inside) <= MOST_NAMED else ""
         lines.append(
             f"- {title.replace('+', '28 GHz +')} at {distance} m, {low:g} to {high:g} times: "
             f"{share}{names}."
