@@ -97,3 +97,11 @@ def test_a_site_has_the_name_that_its_cells_share():
     assert site_name(["west"]) == "west"
     assert site_name(["city-1-a", "city-1-b", "city-1-c"]) == "city-1"
     assert site_name(["lte", "umts"]) == "lte, umts"
+
+
+def test_a_direction_without_packets_has_no_data_of_their_delay():
+    table = pl.DataFrame({"direction": ["downlink"]})
+    run: Any = SimpleNamespace(scan=lambda _: table.lazy(), has_table=lambda _: True)
+    downlink, uplink = radio.DELAY
+    assert downlink.finds_data(run)
+    assert not uplink.finds_data(run)

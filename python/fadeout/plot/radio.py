@@ -173,7 +173,12 @@ def delay_parts(direction: str) -> Panel:
         )
         canvas.finish(f"{direction.capitalize()} delay (ms)", columns=3)
 
-    return Panel(draw, "radio_delay")
+    return Panel(
+        draw,
+        "radio_delay",
+        lambda results: has_rows(results, "radio_delay", pl.col("direction") == direction),
+        f"no packet crossed the radio in the {direction}",
+    )
 
 
 def _has_waiting(results: "Results") -> bool:
