@@ -5,6 +5,7 @@ import json
 import re
 import shutil
 from collections.abc import Iterator
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
@@ -341,6 +342,19 @@ def test_tab_reaches_all_controls_and_shows_where_it_is(radio: Path, browser: Br
     picture = browser.value("document.getElementById('map').toDataURL()")
     browser.press("Alt+ArrowUp")
     assert browser.value("document.getElementById('map').toDataURL()") != picture
+
+
+@needs_tool("Chromium")
+def test_names_on_the_map_do_not_cover_each_other(tmp_path: Path, browser: Browser):
+    near = MANY.replace("count = 1000", "count = 4").replace("500 m", "20 m")
+    fadeout.run(near.replace("phone-7", "phone-3"), out=tmp_path / "run")
+    browser.open(report.write(tmp_path / "run"), width=420)
+    names = browser.value("Report.map.names()")
+    # Four UEs, the site and the scale.
+    assert len(names) == 6
+    for one, other in combinations(names, 2):
+        is_above = abs(one["top"] - other["top"]) >= 11
+        assert is_above or one["right"] < other["left"] or other["right"] < one["left"]
 
 
 @needs_tool("Chromium")

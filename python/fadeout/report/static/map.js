@@ -2,9 +2,11 @@
 // The map at the time of the cursor: buildings, sites, beams, rays, UEs and vehicles.
 Report.map = (() => {
   const R = Report;
-  const ABSENT = -32768, ANGLES = 80;
+  const ABSENT = -32768, ANGLES = 80, LINE = 12;
   const view = { x: 0, y: 0, scale: 1, width: 600, height: 320 };
   let scene = null, canvas = null, ues = [];
+  // The boxes of the names of the current picture.
+  let labelled = [];
 
   function build() {
     if (!R.data.map) return;
@@ -130,6 +132,7 @@ Report.map = (() => {
     const spots = scene.objects.map((_, at) => place(at, frame, part));
     drawVehicles(context, spots);
     ues.forEach((ue, number) => drawPath(context, spots[ue.at], frame, number));
+    labelled = [];
     drawSites(context);
     ues.forEach((ue, number) => drawUe(context, spots[ue.at], ue, frame, number));
     drawScale(context);
@@ -251,6 +254,11 @@ Report.map = (() => {
   function label(context, text, x, y, centred) {
     const wide = context.measureText(text).width;
     const left = Math.min(Math.max(centred ? x - wide / 2 : x, 2), view.width - wide - 2);
+    // A name that would cover another one is drawn below it, or above the place if there is no room below.
+    const covers = (top) => labelled.some((one) => left < one.right + 3 && left + wide + 3 > one.left && Math.abs(top - one.top) < LINE);
+    const lines = centred ? [0, -1, -2, -3] : [0, 1, 2, 3, -2, -3, -4];
+    y = lines.map((line) => y + line * LINE).find((top) => top > 2 && top < view.height - 4 && !covers(top)) ?? y;
+    labelled.push({ left, right: left + wide, top: y });
     context.lineWidth = 3;
     context.strokeStyle = R.css("--paper");
     context.strokeText(text, left, y);
@@ -308,5 +316,5 @@ Report.map = (() => {
     R.element("map-key").replaceChildren(...items.map(([kind, text]) => R.make("li", {}, R.make("span", { class: `sign ${kind}` }), text)));
   }
 
-  return { build, draw, fit, bench: (count) => { const from = performance.now(); for (let i = 0; i < count; i++) { R.state.t = (R.data.duration * i) / count; draw(); } return (performance.now() - from) / count; } };
+  return { build, draw, fit, names: () => labelled, bench: (count) => { const from = performance.now(); for (let i = 0; i < count; i++) { R.state.t = (R.data.duration * i) / count; draw(); } return (performance.now() - from) / count; } };
 })();
