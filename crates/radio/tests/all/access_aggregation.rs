@@ -1,6 +1,6 @@
 //! Tests of carrier aggregation: one RLC entity over the transport blocks of several cells.
 
-use crate::common::Rig;
+use crate::common::{Rig, Rows};
 use fadeout_core::random::Stream;
 use fadeout_core::{
     CellId, Decibel, Direction, Hertz, NodeId, Point, Span, Time, TransportBlockRow, UeId,
@@ -102,7 +102,7 @@ fn rate_at(
         bearers: vec![bearer(is_nr)],
     };
     let mut rig = Rig::with_places(config, 5, vec![Point::new(distance_m, 0.0, 1.5)]);
-    rig.rows.is_off = true;
+    rig.rows = Rows::default();
     let mut delivered = [0; 2];
     for second in [0, 1] {
         for _ in 0..100 {

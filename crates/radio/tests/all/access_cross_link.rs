@@ -1,7 +1,7 @@
 //! Tests of cross-link interference: cells on one carrier switch from downlink to uplink at
 //! different symbols.
 
-use crate::common::Rig;
+use crate::common::{Rig, Rows};
 use fadeout_core::{CellId, Direction, Hertz, NodeId, Point, Span, UeId};
 use fadeout_radio::access::{
     BearerConfig, CellConfig, RadioAccess, RadioConfig, Serving, UeConfig,
@@ -52,7 +52,7 @@ fn delivered(cells: Vec<CellConfig>) -> [u64; 2] {
     };
     let places = vec![Point::new(70.0, 5.0, 1.5), Point::new(130.0, 5.0, 1.5)];
     let mut rig = Rig::with_places(config, 5, places);
-    rig.rows.is_off = true;
+    rig.rows = Rows::default();
     for _ in 0..1000 {
         for _ in 0..60 {
             rig.send_packet(0, Direction::Uplink, 1500, 0);

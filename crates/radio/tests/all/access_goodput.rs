@@ -1,6 +1,6 @@
 //! Tests of the goodput against the arithmetic of transport block sizes.
 
-use crate::common::Rig;
+use crate::common::{Rig, Rows};
 use fadeout_core::{CellId, Decibel, Direction, Hertz, NodeId, Point, Span, Time, UeId};
 use fadeout_radio::access::{
     Adaptation, BearerConfig, CellConfig, FixedSinr, RadioConfig, Serving, UeConfig,
@@ -38,7 +38,7 @@ fn with_ues(cell: CellConfig, ues: u32, sinr_db: f64) -> RadioConfig {
 fn goodput(config: RadioConfig, direction: Direction, size: u32) -> Vec<u64> {
     let bearers = config.bearers.len() as u32;
     let mut rig = Rig::new(config, 3);
-    rig.rows.is_off = true;
+    rig.rows = Rows::default();
     let mut delivered = vec![0; bearers as usize];
     let mut inside = vec![0_u32; bearers as usize];
     let step = Span::from_micros(500);
@@ -434,7 +434,7 @@ fn idle_symbols_go_to_whoever_has_data_where_the_division_follows_the_demand() {
             ..CellConfig::nr(Point::default(), Hertz(28e9), 3, 66).expect("a cell")
         };
         let mut rig = Rig::new(with_ues(cell, 1, 30.0), 3);
-        rig.rows.is_off = true;
+        rig.rows = Rows::default();
         let (mut inside, mut bytes) = ([0_u32; 2], [0_u64; 2]);
         let sizes = [if is_full { 1500 } else { 80 }, 1500];
         for step in 0..2400 {

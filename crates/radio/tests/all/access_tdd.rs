@@ -1,7 +1,7 @@
 //! Tests of uplink delays in TDD against slot arithmetic from the tables of the standard,
 //! independent of the stack.
 
-use crate::common::Rig;
+use crate::common::{Rig, Rows};
 use fadeout_core::{CellId, Decibel, Direction, Hertz, NodeId, Point, Rate, Span, Time, UeId};
 use fadeout_radio::access::{
     Adaptation, BearerConfig, CellConfig, ConfiguredGrant, FixedSinr, RadioAccess, RadioConfig,
@@ -228,7 +228,7 @@ fn rig(cell: CellConfig, ues: u32, seed: u64) -> Rig {
             .collect(),
     };
     let mut rig = Rig::new(config, seed);
-    rig.rows.is_off = true;
+    rig.rows = Rows::default();
     rig
 }
 

@@ -6,9 +6,9 @@
 )]
 
 use fadeout_core::{
-    BearerRow, CellId, Direction, DrbId, Edge, FlowId, Kinematics, Motion, NodeId, Packet,
-    PacketId, PacketPool, Point, Probe, RadioDelayRow, RadioDropRow, Segment, Span, Time,
-    TransportBlockRow,
+    CellId, Direction, DrbId, Edge, FlowId, HandoverRow, Kinematics, MeasurementRow, Motion,
+    NodeId, Packet, PacketId, PacketPool, Point, Probe, RadioDelayRow, RadioDropRow, RrcRow,
+    SecondaryChangeRow, Segment, Span, Time, TransportBlockRow, UeId,
 };
 use fadeout_radio::access::{RadioAccess, RadioConfig};
 
@@ -46,34 +46,52 @@ impl Motion for AnyMotion<'_> {
     }
 }
 
-/// Probe that keeps every row.
+/// Probe that keeps rows. The radio access is compiled once for each type of probe, so all tests
+/// use this type. By default it keeps no rows of single transport blocks, packets or measurements.
 #[derive(Default)]
 pub struct Rows {
-    pub blocks: Vec<TransportBlockRow>,
-    pub delays: Vec<RadioDelayRow>,
     pub drops: Vec<RadioDropRow>,
-    pub is_off: bool,
+    pub handovers: Vec<HandoverRow>,
+    pub changes: Vec<SecondaryChangeRow>,
+    pub steps: Vec<RrcRow>,
+    pub blocks: Vec<TransportBlockRow>,
+    pub keeps_blocks: bool,
+    pub delays: Vec<RadioDelayRow>,
+    pub keeps_delays: bool,
+    pub measured: Vec<MeasurementRow>,
+    pub keeps_measured: bool,
 }
 
 impl Probe for Rows {
+    fn radio_dropped(&mut self, row: RadioDropRow) {
+        self.drops.push(row);
+    }
+    fn handover(&mut self, row: HandoverRow) {
+        self.handovers.push(row);
+    }
+    fn secondary_change(&mut self, row: SecondaryChangeRow) {
+        self.changes.push(row);
+    }
+    fn rrc(&mut self, row: RrcRow) {
+        self.steps.push(row);
+    }
     fn wants_transport_blocks(&self, _cell: CellId) -> bool {
-        !self.is_off
+        self.keeps_blocks
     }
     fn transport_block(&mut self, row: TransportBlockRow) {
         self.blocks.push(row);
     }
-    fn wants_bearer(&self, _now: Time, _bearer: DrbId) -> bool {
-        false
-    }
-    fn bearer(&mut self, _row: BearerRow) {}
     fn wants_radio_delay(&self, _bearer: DrbId) -> bool {
-        !self.is_off
+        self.keeps_delays
     }
     fn radio_delay(&mut self, row: RadioDelayRow) {
         self.delays.push(row);
     }
-    fn radio_dropped(&mut self, row: RadioDropRow) {
-        self.drops.push(row);
+    fn wants_measurements(&self, _ue: UeId) -> bool {
+        self.keeps_measured
+    }
+    fn measurement(&mut self, row: MeasurementRow) {
+        self.measured.push(row);
     }
 }
 
@@ -105,7 +123,11 @@ impl Rig {
             access: RadioAccess::new(config, seed).unwrap_or_else(|error| panic!("{error}")),
             pool: PacketPool::new(),
             motion: AtRest(places),
-            rows: Rows::default(),
+            rows: Rows {
+                keeps_blocks: true,
+                keeps_delays: true,
+                ..Rows::default()
+            },
             now: Time::ZERO,
             arrivals: Vec::new(),
             out: Vec::new(),

@@ -1,9 +1,9 @@
 //! Tests of UEs that are idle at the start: the times of the attach steps, expiring timers,
 //! contention, and data.
 
-use crate::common::AnyMotion;
+use crate::common::{AnyMotion, Rows};
 use crate::handover::street::{
-    self, Case, Rows, bearer, books_close_in, case, cell, count, mobility, rlc, run,
+    self, Case, bearer, books_close_in, case, cell, count, mobility, rlc, run,
 };
 use fadeout_core::random::Stream;
 use fadeout_core::{

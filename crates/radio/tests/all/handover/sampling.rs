@@ -2,8 +2,8 @@
 //! if bounds decide the event. A link need not be evaluated if an earlier evaluation is still
 //! valid. Results are bit-identical to those without skipping.
 
-use crate::common::AnyMotion;
-use crate::handover::street::{Rows, mobility};
+use crate::common::{AnyMotion, Rows};
+use crate::handover::street::mobility;
 use fadeout_core::math::{cos, sin};
 use fadeout_core::random::Stream;
 use fadeout_core::{

@@ -1,11 +1,10 @@
 //! A UE that walks along a street of cells, and the test's packets to and from the UE.
 
-use crate::common::AnyMotion;
+use crate::common::{AnyMotion, Rows};
 use fadeout_core::random::Stream;
 use fadeout_core::{
-    Bytes, CellId, Dbm, Decibel, Direction, DrbId, FlowId, HandoverRow, Hertz, Kinematics,
-    MeasurementRow, Motion, NodeId, Packet, PacketId, PacketPool, Point, Probe, RadioDropRow,
-    RrcEvent, RrcRow, SecondaryChangeRow, Segment, Span, Time, TransportBlockRow, UeId, Vector,
+    Bytes, CellId, Dbm, Decibel, Direction, DrbId, FlowId, Hertz, Kinematics, Motion, NodeId,
+    Packet, PacketId, PacketPool, Point, RrcEvent, Segment, Span, Time, UeId, Vector,
 };
 use fadeout_radio::access::{
     AccessConfig, Backhaul, BearerConfig, CellConfig, DataForwarding, EventKind, Interface,
@@ -33,45 +32,6 @@ impl Motion for Walk {
             position: Point::new(x, 20.0, 1.5),
             velocity: Vector::new(sign * self.speed, 0.0, 0.0),
         }
-    }
-}
-
-#[derive(Default)]
-pub(crate) struct Rows {
-    pub(crate) drops: Vec<RadioDropRow>,
-    pub(crate) handovers: Vec<HandoverRow>,
-    pub(crate) changes: Vec<SecondaryChangeRow>,
-    pub(crate) steps: Vec<RrcRow>,
-    pub(crate) blocks: Vec<TransportBlockRow>,
-    pub(crate) keeps_blocks: bool,
-    pub(crate) measured: Vec<MeasurementRow>,
-    pub(crate) keeps_measured: bool,
-}
-
-impl Probe for Rows {
-    fn radio_dropped(&mut self, row: RadioDropRow) {
-        self.drops.push(row);
-    }
-    fn handover(&mut self, row: HandoverRow) {
-        self.handovers.push(row);
-    }
-    fn secondary_change(&mut self, row: SecondaryChangeRow) {
-        self.changes.push(row);
-    }
-    fn rrc(&mut self, row: RrcRow) {
-        self.steps.push(row);
-    }
-    fn wants_measurements(&self, _ue: UeId) -> bool {
-        self.keeps_measured
-    }
-    fn measurement(&mut self, row: MeasurementRow) {
-        self.measured.push(row);
-    }
-    fn wants_transport_blocks(&self, _cell: CellId) -> bool {
-        self.keeps_blocks
-    }
-    fn transport_block(&mut self, row: TransportBlockRow) {
-        self.blocks.push(row);
     }
 }
 

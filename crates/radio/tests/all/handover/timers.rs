@@ -1,7 +1,7 @@
 //! Tests of mobility timers that expire, and of random access by several UEs at once.
 
-use crate::common::AnyMotion;
-use crate::handover::street::{Rows, bearer, mobility};
+use crate::common::{AnyMotion, Rows};
+use crate::handover::street::{bearer, mobility};
 use fadeout_core::{
     CellId, Dbm, Decibel, Hertz, Kinematics, Motion, NodeId, PacketPool, Point, RrcEvent, Span,
     Time, UeId, Vector,
