@@ -8,5 +8,6 @@ mod common;
 mod link;
 mod managed;
 mod slow_model;
+mod steady_state;
 mod traces;
 mod yielding;

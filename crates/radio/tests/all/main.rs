@@ -2,6 +2,7 @@
 //! linked once.
 
 mod access_aggregation;
+mod access_allocations;
 mod access_cross_link;
 mod access_goodput;
 mod access_legs;

@@ -2,6 +2,7 @@
 //! only once.
 
 mod aggregation;
+mod allocations;
 mod attach;
 mod channel_file;
 mod closed_forms;

@@ -65,7 +65,7 @@ pub(crate) fn world(scenario: &Scenario) -> Observed<NullProbe> {
 }
 
 /// Runs a world up to `at`.
-pub(crate) fn run_to(world: &mut Observed<NullProbe>, at: Time) {
+pub(crate) fn run_to<P: Probe + 'static>(world: &mut Observed<P>, at: Time) {
     while world.run(at, u64::MAX) {}
 }
 

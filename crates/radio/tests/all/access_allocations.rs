@@ -1,13 +1,10 @@
 //! Tests that a radio access in steady state allocates no memory.
 
-#[path = "all/common/mod.rs"]
-mod common;
-
-use common::AtRest;
+use crate::common::{AnyMotion, AtRest, Rows};
 use fadeout_core::aqm::{CoDelConfig, EcnStepConfig, PieConfig};
 use fadeout_core::{
-    CellId, Decibel, Direction, DrbId, Hertz, NodeId, NullProbe, Packet, PacketId, PacketPool,
-    Point, Segment, Span, Time, UeId,
+    CellId, Decibel, Direction, DrbId, Hertz, NodeId, Packet, PacketId, PacketPool, Point, Segment,
+    Span, Time, UeId,
 };
 use fadeout_radio::access::{
     BearerConfig, CellConfig, FixedSinr, RadioAccess, RadioConfig, Serving, UeConfig,
@@ -36,7 +33,9 @@ fn feed(config: RadioConfig, seconds: u64) -> (u64, u64) {
     let mut access = RadioAccess::new(config, 1).unwrap_or_else(|error| panic!("{error}"));
     let mut pool = PacketPool::new();
     let mut out: Vec<PacketId> = Vec::new();
-    let mut motion = AtRest(Vec::new());
+    let mut places = AtRest(Vec::new());
+    let mut motion = AnyMotion(&mut places);
+    let mut rows = Rows::default();
     let segment = |len| Segment {
         len,
         ..Segment::default()
@@ -60,14 +59,15 @@ fn feed(config: RadioConfig, seconds: u64) -> (u64, u64) {
                         ..Packet::default()
                     });
                     let id = DrbId(bearer);
-                    access.on_packet(now, id, direction, packet, &mut pool, &mut NullProbe);
+                    access.on_packet(now, id, direction, packet, &mut pool, &mut rows);
                 }
             }
         }
         now += step;
         while access.wake_at() <= now {
             let at = access.wake_at();
-            access.on_wake(at, &mut motion, &mut pool, &mut out, &mut NullProbe);
+            access.on_wake(at, &mut motion, &mut pool, &mut out, &mut rows);
+            rows.drops.clear();
             for packet in out.drain(..) {
                 carried += u64::from(pool.remove(packet).segment.len > 100);
             }

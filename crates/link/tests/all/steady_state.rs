@@ -1,9 +1,6 @@
 //! Test that a link allocates nothing more after its largest backlog.
 
-#[path = "all/common/mod.rs"]
-mod common;
-
-use common::mbps;
+use crate::common::mbps;
 use fadeout_core::registry::Parameters;
 use fadeout_core::{
     Ecn, EndpointId, FlowId, LinkId, NullProbe, Packet, PacketPool, Segment, Span, Time,
