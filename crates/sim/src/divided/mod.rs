@@ -252,7 +252,8 @@ impl DividedSimulation {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use fadeout_core::{FlowId, Packet};
+    use crate::world::tests::Seen;
+    use fadeout_core::FlowId;
     use fadeout_scenario::Source;
     use std::panic::{AssertUnwindSafe, catch_unwind};
 
@@ -280,27 +281,12 @@ mod tests {
         built.unwrap_or_else(|error| panic!("{error}"))
     }
 
-    /// A probe that panics at its hundredth packet.
-    #[derive(Debug, Default)]
-    struct Failing {
-        received: u32,
-    }
-
-    impl Probe for Failing {
-        fn wants_packets(&self) -> bool {
-            true
-        }
-        fn received(&mut self, _: Time, packet: &Packet) {
-            self.received += u32::from(packet.flow == FlowId(1));
-            assert!(self.received < 100, "a hundred packets");
-        }
-    }
-
     #[test]
     fn a_failure_in_one_world_ends_the_run_and_is_the_callers() {
         let scenario = scenario();
         for threads in [1, 2, 3] {
-            let mut worlds = Worlds::new(built(&scenario), &scenario, |_| Failing::default());
+            let probe = |_: &Parts| Seen::failing_in(FlowId(1));
+            let mut worlds = Worlds::new(built(&scenario), &scenario, probe);
             let failed = catch_unwind(AssertUnwindSafe(|| {
                 worlds.windows.run(threads, &mut |_| Control::Continue)
             }));

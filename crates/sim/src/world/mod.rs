@@ -22,7 +22,7 @@ mod radio;
 mod reroute;
 mod tcp_end;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 mod tunnels;
 mod utran;
 

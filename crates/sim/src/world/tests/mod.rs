@@ -16,12 +16,26 @@ use fadeout_scenario::Source;
 use fadeout_transport::tcp::{AppCommand, AppEvent};
 
 /// Packets that entered their first hop and packets that reached their endpoint, with the times.
+///
+/// The event loop is compiled once for each type of probe. So all unit tests use this type.
 #[derive(Debug, Default)]
-struct Seen {
+pub(crate) struct Seen {
+    /// Flow whose hundredth received packet makes the probe panic. `None` if no packet does.
+    fails_in: Option<FlowId>,
     sent: Vec<(Time, Packet)>,
     received: Vec<(Time, Packet)>,
     dropped: Vec<DropRow>,
     crossed: Vec<LinkHandoverRow>,
+}
+
+impl Seen {
+    /// Returns a probe that panics at the hundredth received packet of `flow`.
+    pub(crate) fn failing_in(flow: FlowId) -> Seen {
+        Seen {
+            fails_in: Some(flow),
+            ..Seen::default()
+        }
+    }
 }
 
 impl Probe for Seen {
@@ -33,6 +47,10 @@ impl Probe for Seen {
     }
     fn received(&mut self, now: Time, packet: &Packet) {
         self.received.push((now, *packet));
+        if let Some(flow) = self.fails_in {
+            let of_flow = self.received.iter().filter(|(_, seen)| seen.flow == flow);
+            assert!(of_flow.count() < 100, "a hundred packets");
+        }
     }
     fn dropped(&mut self, row: DropRow) {
         self.dropped.push(row);
