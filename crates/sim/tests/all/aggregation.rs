@@ -30,7 +30,7 @@ const TWO: &str = "ue.phone.max-secondary-cells=1";
 
 #[test]
 fn a_download_uses_the_cells_of_each_site_it_comes_to() {
-    let short = "duration=\"40 s\"";
+    let short = "duration=\"24 s\"";
     let (alone, of_one) = run(&[short]);
     let (rows, of_two) = run(&[short, TWO]);
     assert!(
@@ -77,7 +77,7 @@ fn a_download_uses_the_cells_of_each_site_it_comes_to() {
 fn a_cell_says_which_others_are_beside_it() {
     let none_here =
         ["middle", "east"].map(|node| format!("cell.{node}.secondary-cells=[\"west-high\"]"));
-    let (rows, _) = run(&["duration=\"40 s\"", TWO, &none_here[0], &none_here[1]]);
+    let (rows, _) = run(&["duration=\"24 s\"", TWO, &none_here[0], &none_here[1]]);
     let mut added = rows
         .steps
         .iter()

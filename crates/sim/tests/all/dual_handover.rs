@@ -23,6 +23,8 @@ fn the_secondary_leg_goes_with_the_masters_first_change_and_nothing_is_lost() {
         let mut overrides = links
             .map(|link| format!("link.{link}.queue={{ limit = \"5000 packets\" }}"))
             .to_vec();
+        // The beginning, in which the UE changes to the second cell, back, and there again.
+        overrides.push("duration=\"24 s\"".to_owned());
         overrides.push(format!("mobility-management.signalling=\"{signalling}\""));
         let overrides: Vec<&str> = overrides.iter().map(String::as_str).collect();
         let scenario = parse(&text, ".".into(), &overrides);

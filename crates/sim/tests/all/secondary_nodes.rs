@@ -102,8 +102,8 @@ fn road_scenario(node: &str) -> String {
 #[test]
 fn a_handover_keeps_the_node_or_releases_it_as_the_key_says() {
     let example = include_str!("../../../../scenarios/handover.toml");
-    // Both handovers are over by then.
-    let duration = "duration=\"40 s\"";
+    // Handovers to the second cell, back, and there again are over by then.
+    let duration = "duration=\"24 s\"";
     let example = parse(example, ".".into(), &[duration]);
     let (without, _) = run_with(&example, Rows::default());
     for (key, kept) in [("keep", true), ("strongest", true), ("release", false)] {
