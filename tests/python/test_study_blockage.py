@@ -124,24 +124,28 @@ def test_the_senders_are_those_that_the_paper_and_the_rfcs_describe():
     }
 
 
-def slower(level: Level, changes: dict[str, str]) -> Level:
-    """Returns the level with a scenario of a lower rate: fewer packets cost less to simulate."""
+def slower(level: Level, folder: Path, changes: dict[str, str]) -> Level:
+    """Returns the level with a scenario of a lower rate, which is written to `folder`.
+
+    Fewer packets cost less to simulate.
+    """
     text = level.scenario.read_text()
     for old, new in {'duration = "30 s"': 'duration = "5 s"', **changes}.items():
         assert text.count(old) == 1
         text = text.replace(old, new)
-    path = Path(level.scenario.name)
+    path = folder / level.scenario.name
     path.write_text(text)
-    return replace(level, scenario=path.resolve())
+    return replace(level, scenario=path)
 
 
 @pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch) -> tuple[Level, Level]:
+def slow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Level, Level]:
     """Gives the study levels with a tenth of the rate, and runs of 5 s."""
-    slow_link = slower(LINK, {'"843 Mbit/s"': '"84.3 Mbit/s"'})
+    slow_link = slower(LINK, tmp_path, {'"843 Mbit/s"': '"84.3 Mbit/s"'})
     for module in (knee, link, reductions, search, study):
         monkeypatch.setattr(module, "LINK", slow_link)
-    slow_cell = slower(CELL, {"resource-blocks = 168": "resource-blocks = 17", "5.3 MB": "0.53 MB"})
+    fewer = {"resource-blocks = 168": "resource-blocks = 17", "5.3 MB": "0.53 MB"}
+    slow_cell = slower(CELL, tmp_path, fewer)
     for module in (cell, study):
         monkeypatch.setattr(module, "CELL", slow_cell)
     return slow_link, slow_cell
