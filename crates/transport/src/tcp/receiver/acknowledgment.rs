@@ -23,7 +23,7 @@ pub(super) enum Urgency {
 }
 
 /// Largest number of quick ACKs in a row (Linux `TCP_MAX_QUICKACKS`).
-const MAX_QUICK_ACKS: u64 = 16;
+pub(super) const MAX_QUICK_ACKS: u64 = 16;
 /// Number of duplicate ACKs that are never thinned out, so that the sender reaches DupThresh.
 const UNCOMPRESSED_DUPLICATES: u32 = 3;
 /// Largest number of ACKs that one thinned ACK replaces (Linux `tcp_comp_sack_nr`).
@@ -132,6 +132,12 @@ impl AckPolicy {
         self.is_pending
     }
 
+    /// Returns true if the ACK of received data waits for the delayed-ACK timer (Linux
+    /// `ICSK_ACK_TIMER`).
+    pub(super) fn is_delayed(&self) -> bool {
+        !self.timer_at.is_never()
+    }
+
     /// Records the end of the handshake, from which the spacing of the first data is measured
     /// (`tcp_finish_connect`, `tcp_create_openreq_child`).
     pub(super) fn on_established(&mut self, now: Time) {
@@ -144,7 +150,7 @@ impl AckPolicy {
             return;
         }
         if self.adaptive == 0 {
-            self.grant_quick_acks(window, mss);
+            self.grant_quick_acks(window, mss, MAX_QUICK_ACKS);
             self.adaptive = self.delay;
         } else {
             let gap = self.clock.ticks_between(self.last_data_at, now);
@@ -155,7 +161,7 @@ impl AckPolicy {
                 self.adaptive = (self.adaptive / 2 + gap).min(rto).min(self.longest);
             } else if gap > rto {
                 // The sender restarts after a pause and needs quick ACKs to grow its window.
-                self.grant_quick_acks(window, mss);
+                self.grant_quick_acks(window, mss, MAX_QUICK_ACKS);
             }
         }
         self.last_data_at = now;
@@ -204,25 +210,30 @@ impl AckPolicy {
         self.compressed > 0
     }
 
-    fn grant_quick_acks(&mut self, window: u64, mss: u32) {
-        let budget = (window / (2 * u64::from(mss.max(1)))).clamp(2, MAX_QUICK_ACKS);
+    /// Grants at most `most` quick ACKs, or fewer if the window is small (Linux
+    /// `tcp_incr_quickack`).
+    fn grant_quick_acks(&mut self, window: u64, mss: u32, most: u64) {
+        let budget = match window / (2 * u64::from(mss.max(1))) {
+            0 => 2,
+            budget => budget.min(most),
+        };
         self.quick = self.quick.max(budget);
     }
 
     /// Switches quick ACKs on or off at the request of the application.
     pub(super) fn set_quick(&mut self, is_on: bool, window: u64, mss: u32) {
         if is_on {
-            self.enter_quick_mode(window, mss);
+            self.enter_quick_mode(window, mss, MAX_QUICK_ACKS);
         } else {
             self.quick = 0;
             self.is_interactive = true;
         }
     }
 
-    /// Grants quick ACKs for a while after an unusual arrival.
-    pub(super) fn enter_quick_mode(&mut self, window: u64, mss: u32) {
+    /// Grants at most `most` quick ACKs after an unusual arrival.
+    pub(super) fn enter_quick_mode(&mut self, window: u64, mss: u32, most: u64) {
         if self.rule == AckRule::Linux {
-            self.grant_quick_acks(window, mss);
+            self.grant_quick_acks(window, mss, most);
             self.is_interactive = false;
             self.adaptive = self.delay;
         }

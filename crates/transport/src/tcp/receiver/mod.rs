@@ -1,6 +1,7 @@
 //! Receiving half of a connection: reassembly, acknowledgment rules, and the advertised window.
 
 mod acknowledgment;
+mod ecn;
 mod freeze;
 mod invariants;
 mod marks;
@@ -14,7 +15,7 @@ pub(crate) mod window;
 use super::config::{AckRule, LossResponse, OutageResponse, ResilienceConfig, TcpConfig};
 use super::expendable;
 use super::sender::Agreed;
-use acknowledgment::{AckPolicy, Unacknowledged, Urgency};
+use acknowledgment::{AckPolicy, MAX_QUICK_ACKS, Unacknowledged, Urgency};
 use fadeout_core::{Ecn, Flags, LinkInfo, MptcpOption, Segment, Span, Time};
 use packets::{Held, Kind, Packets};
 use reassembly::{Arrival, Reassembly};
@@ -111,7 +112,7 @@ impl Receiver {
             } else {
                 0
             },
-            marks: marks::ReceivedMarks::default(),
+            marks: marks::ReceivedMarks::new(config.ack_rule),
             timestamps: Timestamps::new(config.timestamps),
             acked_up_to: 0,
             fin_at: None,
@@ -172,10 +173,7 @@ impl Receiver {
         may_reply: bool,
     ) -> Received {
         self.timestamps.update_recent(segment, self.acked_up_to);
-        if self.marks.process_segment(segment, ecn) {
-            self.policy
-                .enter_quick_mode(self.window.last(), self.peer_mss);
-        }
+        self.marks.process_header(segment, ecn);
         if segment.seq_len() == 0 {
             // A probe or keep-alive below the window is answered (RFC 9293 section 3.10.7.4).
             let is_probe = segment.seq < self.acked_up_to;
@@ -222,10 +220,11 @@ impl Receiver {
             self.policy.schedule();
         }
         match arrival {
-            Arrival::Duplicate => self
-                .policy
-                .enter_quick_mode(self.window.last(), self.peer_mss),
-            Arrival::HeldAlready => self.measure_segments(segment),
+            Arrival::Duplicate => self.enter_quick_mode(MAX_QUICK_ACKS),
+            Arrival::HeldAlready => {
+                self.process_mark();
+                self.measure_segments(segment);
+            }
             _ => self.take_news(now, segment, arrival, rto, (next, held)),
         }
         let advanced = self.reassembly.next() - next;
@@ -238,6 +237,7 @@ impl Receiver {
             self.policy.expect_reply();
         }
         let urgency = match arrival {
+            _ if self.marks.take_demand() => Urgency::Now,
             Arrival::Duplicate => Urgency::Now,
             Arrival::FilledLastGap => self.policy.urgency_in_gaps(Urgency::Now),
             Arrival::OutOfOrder | Arrival::HeldAlready => Urgency::OutOfOrder,
@@ -297,8 +297,7 @@ impl Receiver {
     pub(super) fn answers_outdated(&mut self, now: Time, segment: &Segment) -> bool {
         if segment.seq_len() > 0 {
             if segment.seq < self.reassembly.next() {
-                self.policy
-                    .enter_quick_mode(self.window.last(), self.peer_mss);
+                self.enter_quick_mode(MAX_QUICK_ACKS);
                 self.reassembly
                     .report_duplicate(segment.seq, segment.end_seq());
             }
@@ -326,6 +325,9 @@ impl Receiver {
         (next, mut held): (u64, Option<Held>),
     ) {
         let is_in_order = arrival != Arrival::OutOfOrder;
+        if !is_in_order {
+            self.process_mark();
+        }
         if segment.len > 0 {
             self.measure_segments(segment);
         }
@@ -335,6 +337,7 @@ impl Receiver {
             self.window.measure_round(now, end);
             self.policy
                 .on_data(now, rto, self.window.last(), self.peer_mss);
+            self.process_mark();
         }
         let kind = self.kind_of(segment);
         if start < end && is_in_order {
@@ -457,22 +460,6 @@ impl Receiver {
         self.policy.holds_compressed()
             && segment.seq > self.reassembly.next()
             && self.reassembly.recency(segment.seq, segment.end_seq()) >= EXPECTED_BLOCKS
-    }
-
-    /// Returns true if earlier data must be acknowledged before a segment with the ECN field `ecn`
-    /// is processed. This is so if the mark changes, or if thinned ACKs must be sent first.
-    ///
-    /// Standard: RFC 8257 §3.2.
-    #[inline]
-    pub(super) fn must_acknowledge_before(&mut self, segment: &Segment, ecn: Ecn) -> bool {
-        if segment.len == 0 {
-            return false;
-        }
-        self.is_answered = self.ends_compression(segment);
-        if self.is_answered {
-            self.reassembly.extend(segment.seq, segment.end_seq());
-        }
-        self.is_answered || self.reassembly.next() > self.acked_up_to && self.marks.ends_run(ecn)
     }
 
     /// Writes the acknowledgment fields into a segment that is sent now.

@@ -391,23 +391,27 @@ fn what_another_path_completes_lets_an_ack_of_a_bursts_end_go() {
 #[test]
 fn another_mark_needs_an_ack_of_what_was_received_before() {
     // RFC 8257 section 3.2: if the mark changes, an ACK for the earlier segments is sent first.
-    let mut b = Bench::with_ecn(&linux(), EcnFeedback::Dctcp);
-    assert!(!b.receiver.must_acknowledge_before(&data(1, 1000), Ecn::Ce));
-    b.data(1, 1000);
-    assert!(
-        !b.receiver
-            .must_acknowledge_before(&data(1001, 1000), Ecn::Ect0)
-    );
-    assert!(
-        b.receiver
-            .must_acknowledge_before(&data(1001, 1000), Ecn::Ce)
-    );
-    assert!(!b.receiver.must_acknowledge_before(&data(1001, 0), Ecn::Ce));
-    b.ack();
-    assert!(
-        !b.receiver
-            .must_acknowledge_before(&data(1001, 1000), Ecn::Ce)
-    );
+    for ack_rule in [AckRule::EverySecond, AckRule::Linux] {
+        let config = TcpConfig {
+            ack_rule,
+            ..linux()
+        };
+        let mut b = Bench::with_ecn(&config, EcnFeedback::Dctcp);
+        b.receiver.set_quick_acks(false);
+        let before = |b: &mut Bench, len, ecn| {
+            let segment = data(1001, len);
+            b.receiver.must_acknowledge_before(&segment, ecn)
+        };
+        assert!(!b.receiver.must_acknowledge_before(&data(1, 1000), Ecn::Ce));
+        b.data(1, 1000);
+        assert!(!before(&mut b, 1000, Ecn::Ect0));
+        assert!(before(&mut b, 1000, Ecn::Ce));
+        assert!(!before(&mut b, 0, Ecn::Ce));
+        let duplicate = data(1, 1000);
+        assert!(!b.receiver.must_acknowledge_before(&duplicate, Ecn::Ce));
+        b.ack();
+        assert!(!before(&mut b, 1000, Ecn::Ce));
+    }
 }
 
 #[test]

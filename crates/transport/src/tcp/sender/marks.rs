@@ -40,6 +40,17 @@ impl ReportedMarks {
         }
     }
 
+    /// Returns the ECN field of a retransmission. It is not ECN-capable, except with DCTCP (Linux
+    /// `tcp_ecn_send`).
+    ///
+    /// Standard: RFC 3168 §6.1.5.
+    pub(super) fn codepoint_of_retransmission(&self) -> Ecn {
+        match self.feedback {
+            EcnFeedback::Dctcp => self.codepoint(),
+            _ => Ecn::NotEct,
+        }
+    }
+
     /// Processes the ECN report of an ACK. Returns true if the ACK reports marks, and their number
     /// if the feedback is accurate. `None` if the number is unknown.
     pub(super) fn process_report(&mut self, segment: &Segment) -> (bool, Option<u32>) {
@@ -123,5 +134,19 @@ mod tests {
         assert_eq!(marks.codepoint(), Ecn::Ect0);
         marks.on_established(EcnFeedback::Accurate, EcnFeedback::Accurate);
         assert_eq!(marks.codepoint(), Ecn::Ect1);
+    }
+
+    #[test]
+    fn only_dctcps_retransmissions_are_ecn_capable() {
+        let mut marks = ReportedMarks::default();
+        for (feedback, ecn) in [
+            (EcnFeedback::None, Ecn::NotEct),
+            (EcnFeedback::Classic, Ecn::NotEct),
+            (EcnFeedback::Accurate, Ecn::NotEct),
+            (EcnFeedback::Dctcp, Ecn::Ect0),
+        ] {
+            marks.on_established(feedback, feedback);
+            assert_eq!(marks.codepoint_of_retransmission(), ecn);
+        }
     }
 }

@@ -5,7 +5,7 @@ use super::{Sender, SenderContext, TimerKind};
 use crate::congestion::RecoveryState;
 use crate::tcp::config::LossRecovery;
 use crate::tcp::scoreboard::{SentSegment, Tags};
-use fadeout_core::{Ecn, Flags, Probe, RetransmitCause, RetransmitRow};
+use fadeout_core::{Flags, Probe, RetransmitCause, RetransmitRow};
 
 /// Progress of this recovery's retransmissions (HighRxt).
 ///
@@ -297,9 +297,9 @@ impl Sender {
             cause,
             attempt: u32::from(sent.retries),
         });
-        // Retransmissions are not ECN-capable (RFC 3168 section 6.1.5).
         let pushes = ends_burst || sent.tags.has(Tags::PUSHED);
-        self.emit(cx, &sent, Flags::default(), pushes, Ecn::NotEct);
+        let ecn = self.marks.codepoint_of_retransmission();
+        self.emit(cx, &sent, Flags::default(), pushes, ecn);
         true
     }
 }

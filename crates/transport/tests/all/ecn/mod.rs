@@ -59,6 +59,23 @@ fn a_dctcp_receiver_echoes_exactly_the_marked_segments() {
 }
 
 #[test]
+fn a_dctcp_receiver_sends_more_acks_only_where_the_mark_changes() {
+    let report = both("dctcp", &TcpConfig::linux());
+    let marks: Vec<bool> = report.received.iter().map(|(_, mark)| *mark).collect();
+    let changes = marks.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    assert!(changes > 50, "{changes} changes");
+    // Every second segment is acknowledged. A change adds up to two ACKs: the delayed one, and one
+    // at once (Linux dctcp_ece_ack_update). The initial window and the growth of the receive window
+    // add quick ACKs, which are fewer than 300 in 20 s.
+    let (segments, acks) = (marks.len(), report.acks.len());
+    assert!(
+        acks < segments / 2 + 2 * changes + 300,
+        "{acks} of {segments}"
+    );
+    assert!(acks >= segments / 2);
+}
+
+#[test]
 fn accurate_feedback_counts_every_mark() {
     let report = both("cubic", &with_ecn("accurate"));
     let reported = report.acks.last().map_or(0, |ack| ack.ce_packets);

@@ -6,10 +6,10 @@ use super::*;
 fn the_quick_budget_is_half_the_window_in_segments_up_to_sixteen() {
     // Reference vector DACK-1 of delayed ACKs.
     let mut policy = AckPolicy::new(&TcpConfig::linux());
-    policy.grant_quick_acks(65_535, 1448);
+    policy.grant_quick_acks(65_535, 1448, MAX_QUICK_ACKS);
     assert_eq!(policy.quick, 16);
     policy.quick = 0;
-    policy.grant_quick_acks(20_000, 1448);
+    policy.grant_quick_acks(20_000, 1448, MAX_QUICK_ACKS);
     assert_eq!(policy.quick, 6);
 }
 
@@ -172,13 +172,13 @@ fn the_application_may_ask_for_quick_acks_or_none() {
     policy.set_quick(false, 65_535, 1448);
     assert!(policy.is_interactive() && !policy.is_quick());
     assert!(!later(&mut policy, 0, 0));
-    policy.enter_quick_mode(65_535, 1448);
+    policy.enter_quick_mode(65_535, 1448, MAX_QUICK_ACKS);
     assert!(!policy.is_interactive() && policy.is_quick());
     let mut plain = AckPolicy::new(&TcpConfig {
         ack_rule: AckRule::EverySecond,
         ..TcpConfig::linux()
     });
-    plain.enter_quick_mode(65_535, 1448);
+    plain.enter_quick_mode(65_535, 1448, MAX_QUICK_ACKS);
     plain.on_window_growth();
     assert!(!plain.is_quick());
     let mut grown = adapted(40);
