@@ -169,6 +169,8 @@ impl CongestionControl for Htcp {
     }
 
     fn on_congestion(&mut self, window: &mut Window, event: &CongestionEvent) {
+        // A reduction of the window ends the count (tcp_init_cwnd_reduction).
+        self.count = 0;
         self.beta = self.kept();
         self.alpha = self.alpha_at(self.jiffies.tick_at(event.now));
         let Epoch { rtt_max, .. } = self.epoch;
@@ -189,6 +191,8 @@ impl CongestionControl for Htcp {
     }
 
     fn on_timeout(&mut self, now: Time, _lost: u64) {
+        // So does every timeout (tcp_enter_loss).
+        self.count = 0;
         self.begin_congestion(now);
         self.state = RecoveryState::Loss;
     }
@@ -380,6 +384,21 @@ mod tests {
         lose(&mut htcp, &mut w, at_ms(1_000));
         htcp.on_recovered(&mut w, at_ms(1_100));
         assert_eq!(alpha(&htcp, 3_100), 11.0);
+    }
+
+    #[test]
+    fn a_loss_and_a_timeout_end_the_count_towards_the_next_increase() {
+        let (mut htcp, mut w) = (unscaled(), window(100.0, 50.0));
+        htcp.on_ack(&mut w, &ack(at_ms(0), 3));
+        assert_eq!(htcp.count, 3);
+        lose(&mut htcp, &mut w, at_ms(10));
+        assert_eq!(htcp.count, 0);
+        htcp.state = RecoveryState::Open;
+        w.cwnd = 100.0;
+        htcp.on_ack(&mut w, &ack(at_ms(20), 2));
+        assert_eq!(htcp.count, 2);
+        htcp.on_timeout(at_ms(30), 1);
+        assert_eq!(htcp.count, 0);
     }
 
     #[test]
