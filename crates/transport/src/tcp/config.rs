@@ -357,6 +357,9 @@ pub struct TcpConfig {
     pub resilience: ResilienceConfig,
     /// True if small segments wait for outstanding data (Nagle, RFC 9293 section 3.7.4).
     pub nagle: bool,
+    /// True if an application that writes and closes before the connection is established does
+    /// both in one call. The last data segment then carries the FIN.
+    pub fin_with_data: bool,
     /// Rule for the spacing of segments in time.
     pub pacing: Pacing,
     /// Upper bound of the pacing rate (`SO_MAX_PACING_RATE`).

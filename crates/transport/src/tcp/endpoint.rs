@@ -338,7 +338,7 @@ impl TcpEndpoint {
         let carries_data = self.sender.awaited() > 0;
         match self.life.close(carries_data, self.opening.is_early()) {
             Close::Nothing => {}
-            Close::Finish => self.sender.finish(),
+            Close::Finish => self.sender.finish(self.may_send()),
             Close::Over => {
                 self.opening.end();
                 out.events.push(AppEvent::Closed);

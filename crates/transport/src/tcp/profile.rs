@@ -108,6 +108,11 @@ fadeout_core::parameters! {
         resilience: ResilienceConfig = group(),
         /// True if Nagle's algorithm is used.
         nagle: bool = flag("false"),
+        /// True if an application writes and closes in one call. If the application does so before
+        /// the connection is established, its last data segment carries the FIN (in Multipath TCP
+        /// the DATA_FIN). False: the application first writes and then closes, as programs do. If
+        /// the windows let all data leave, the FIN has a segment of its own.
+        fin_with_data: bool = flag("false"),
         /// Pacing: rule for the spacing of segments in time.
         pacing: Pacing = choice(Pacing::NAMES, "automatic"),
         /// True if segments are sent in bursts of the size of segmentation offload (TSO autosizing
@@ -321,6 +326,7 @@ fn configured(recovery: LossRecovery, settings: &Settings<'_>) -> TcpConfig {
             ..given.resilience
         },
         nagle: given.nagle,
+        fin_with_data: given.fin_with_data,
         pacing: given.pacing,
         maximum_pacing_rate: Rate::UNLIMITED,
         tso_bursts: given.tso_bursts,

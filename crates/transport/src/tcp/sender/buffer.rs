@@ -213,6 +213,22 @@ impl Sender {
         self.buffer.as_ref().map_or(0, |buffer| buffer.backlog())
     }
 
+    /// Queues the FIN, because the application writes no more. If `may_send` is false and data
+    /// waits, the FIN is queued once the data was pushed.
+    pub(in crate::tcp) fn finish(&mut self, may_send: bool) {
+        let is_written = self.buffer.as_mut().is_none_or(SendBuffer::close);
+        self.closes_after_push =
+            is_written && !may_send && !self.config.fin_with_data && self.unsent() > 0;
+        self.fin_queued = is_written && !self.closes_after_push;
+    }
+
+    /// Returns true if the application will write no more.
+    pub(in crate::tcp) fn is_finishing(&self) -> bool {
+        self.fin_queued
+            || self.closes_after_push
+            || self.buffer.as_ref().is_some_and(SendBuffer::is_closing)
+    }
+
     /// Returns the target size of the buffer: the memory of as many windows as the congestion
     /// control requires. Each sk_buff counts `header` bytes for headers (Linux
     /// `tcp_sndbuf_expand`).
@@ -275,9 +291,8 @@ impl Sender {
                 return;
             }
             let is_last = self.is_finishing() && self.backlog() == 0;
-            // If the application closed before the handshake was complete, the FIN is sent with the
-            // data.
-            self.fin_queued |= is_last && self.snd_nxt == 1;
+            let is_first = self.snd_nxt == 1;
+            self.fin_queued |= is_last && is_first && self.config.fin_with_data;
             self.end_piece(!self.has_more || self.lacks_push(self.write_end));
             self.push_out(cx, Push::Pending);
             if is_last && !self.fin_queued {

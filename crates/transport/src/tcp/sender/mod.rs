@@ -104,6 +104,8 @@ pub(crate) struct Sender {
     buffer: Option<buffer::SendBuffer>,
     fin_queued: bool,
     fin_sent: bool,
+    /// True if the application closes right after its data was pushed once.
+    closes_after_push: bool,
     /// True if a multipath connection has more data than it offers this subflow.
     holds_back: bool,
     /// Settings by the multipath connection that owns this subflow.
@@ -188,6 +190,7 @@ impl Sender {
             write_end: 1,
             buffer: config.send_buffer.map(buffer::SendBuffer::new),
             fin_queued: false,
+            closes_after_push: false,
             fin_sent: false,
             holds_back: false,
             of_connection: subflow::SubflowState::default(),
@@ -280,11 +283,6 @@ impl Sender {
             self.extend_piece();
         }
         self.write_end = self.write_end.saturating_add(bytes);
-    }
-
-    /// Queues the FIN, because the application writes no more.
-    pub(super) fn finish(&mut self) {
-        self.fin_queued = self.buffer.as_mut().is_none_or(buffer::SendBuffer::close);
     }
 
     /// Returns the time at which a retransmission, a loss probe or the end of the reordering window
@@ -383,14 +381,6 @@ impl Sender {
             && self.snd_nxt >= self.write_end
             && self.fin_sent == self.fin_queued
             && self.backlog() == 0
-    }
-    /// Returns true if the application will write no more.
-    pub(super) fn is_finishing(&self) -> bool {
-        self.fin_queued
-            || self
-                .buffer
-                .as_ref()
-                .is_some_and(buffer::SendBuffer::is_closing)
     }
     /// Returns true if the FIN was sent.
     pub(super) fn has_sent_fin(&self) -> bool {

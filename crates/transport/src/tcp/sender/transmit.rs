@@ -77,6 +77,10 @@ impl Sender {
         if is_writing(self) {
             self.write_out(cx);
         }
+        if std::mem::take(&mut self.closes_after_push) {
+            self.fin_queued = true;
+            self.push_out(cx, Push::Pending);
+        }
     }
 
     /// Sends the socket's data as far as the windows allow (Linux `tcp_write_xmit`).

@@ -17,17 +17,37 @@ fn a_syn_without_an_answer_is_repeated_and_then_given_up() {
 
 #[test]
 fn what_was_written_and_closed_before_the_handshake_goes_after_it() {
-    let config = linux();
-    let mut s = Script::closed(&config);
-    s.command(AppCommand::Connect);
-    s.write(1);
-    s.command(AppCommand::Close);
-    s.left();
-    let answer = s.syn(Flags::SYN | Flags::ACK, &config);
-    s.arrive(answer);
-    let last = s.left().last().expect("data left").segment;
-    assert_eq!((last.len, last.flags.has(Flags::FIN)), (1000, true));
-    assert_eq!(s.state(), ConnectionState::FinWait1);
+    for (name, fin_with_data) in [
+        ("linux", false),
+        ("linux", true),
+        ("rfc", false),
+        ("rfc", true),
+    ] {
+        let config = TcpConfig {
+            fin_with_data,
+            ..profile(name)
+        };
+        let mut s = Script::closed(&config);
+        s.command(AppCommand::Connect);
+        s.write(1);
+        s.command(AppCommand::Close);
+        s.left();
+        let answer = s.syn(Flags::SYN | Flags::ACK, &config);
+        s.arrive(answer);
+        let is_of_stream = |segment: &Segment| segment.seq_len() > 0;
+        let left = s.left().into_iter().map(|left| left.segment);
+        let left: Vec<_> = left
+            .filter(is_of_stream)
+            .map(|segment| (segment.len, segment.flags.has(Flags::FIN)))
+            .collect();
+        // A program writes, then closes. All data had left when it closed.
+        let expected = match fin_with_data {
+            true => &[(1000, true)][..],
+            false => &[(1000, false), (0, true)],
+        };
+        assert_eq!(left, expected, "{name}");
+        assert_eq!(s.state(), ConnectionState::FinWait1);
+    }
 }
 
 #[test]

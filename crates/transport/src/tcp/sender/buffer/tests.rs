@@ -246,7 +246,7 @@ fn a_close_sends_the_fin_behind_all_that_waits_in_the_buffer() {
     let mut b = bench(46_080);
     b.write(60);
     assert!(b.sender.backlog() > 0);
-    b.sender.finish();
+    b.sender.finish(true);
     let mut fins = Vec::new();
     for acked in 1..=60 {
         b.wait(1);

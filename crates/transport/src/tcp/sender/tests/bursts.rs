@@ -243,7 +243,7 @@ fn a_fin_alone_pushes_nothing_and_says_nothing_of_the_window() {
     b.arrive(echo);
     assert_eq!(b.state(), RecoveryState::Cwr);
     b.left();
-    b.sender.finish();
+    b.sender.finish(true);
     b.run_step(|sender, cx| sender.transmit(cx));
     let fin = b.left()[0].segment;
     assert!(fin.flags.has(Flags::FIN) && fin.len == 0);

@@ -173,7 +173,7 @@ fn small_segments_wait_for_small_ones_alone() {
     assert_eq!(b.left()[0].segment.len, 50);
     // The FIN is sent together with the remaining data, so that the small segment does not wait.
     b.write_bytes(10);
-    b.sender.finish();
+    b.sender.finish(true);
     b.run_step(|sender, cx| sender.transmit(cx));
     let last = b.left()[0].segment;
     assert!(last.len == 10 && last.flags.has(Flags::FIN));
@@ -339,7 +339,7 @@ fn a_custom_control_is_told_of_data_and_not_of_a_bare_fin() {
         .map(|sent| (sent.seq, sent.len, sent.in_flight, sent.is_retransmission))
         .collect();
     assert_eq!(calls, [(1, 1000, 1, false), (1001, 500, 2, false)]);
-    b.sender.finish();
+    b.sender.finish(true);
     b.run_step(|sender, cx| sender.transmit(cx));
     assert_eq!(b.left().len(), 3);
     assert_eq!(b.control_calls().sent.len(), 0);
