@@ -188,6 +188,11 @@ pub enum MptcpOption {
     },
     /// MP_FASTCLOSE, on resets: the whole connection ends.
     FastClose,
+    /// MP_TCPRST, on resets of a single subflow: the reason for the reset.
+    Reset {
+        /// Reason code (RFC 8684 section 3.6).
+        reason: u8,
+    },
 }
 
 /// Data sequence signal.
@@ -216,7 +221,7 @@ impl MptcpOption {
 
     /// Returns the bytes of the option in a segment with these flags, padded to words.
     ///
-    /// Standard: RFC 8684 §3.1 to 3.5.
+    /// Standard: RFC 8684 §3.1 to 3.6.
     #[inline]
     pub fn len(self, flags: Flags) -> u32 {
         let is_syn = flags.has(Flags::SYN);
@@ -231,7 +236,9 @@ impl MptcpOption {
             MptcpOption::Dss(_) => MptcpOption::DATA_ACK_LEN,
             MptcpOption::AddAddress { is_echo: false, .. } => 16,
             MptcpOption::AddAddress { is_echo: true, .. } => 8,
-            MptcpOption::RemoveAddress { .. } | MptcpOption::Priority { .. } => 4,
+            MptcpOption::RemoveAddress { .. }
+            | MptcpOption::Priority { .. }
+            | MptcpOption::Reset { .. } => 4,
             MptcpOption::FastClose => 12,
         }
     }

@@ -148,6 +148,8 @@ pub(super) fn value(segment: &Segment, own: &Identity, peer: &Identity) -> Value
             value.put(&[0x70, 0x00]);
             value.put(&peer.key);
         }
+        // The subflow may be set up again later only if the T flag is set.
+        MptcpOption::Reset { reason } => value.put(&[0x80, reason]),
     }
     value
 }

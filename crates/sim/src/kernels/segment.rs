@@ -165,6 +165,7 @@ fn multipath_option(body: &[u8], seq: u64) -> MptcpOption {
             backup: body[0] & 1 != 0,
         },
         7 => MptcpOption::FastClose,
+        8 => MptcpOption::Reset { reason: body[1] },
         _ => MptcpOption::None,
     }
 }

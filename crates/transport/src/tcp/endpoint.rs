@@ -324,6 +324,17 @@ impl TcpEndpoint {
         }
     }
 
+    /// Answers a segment of the handshake with a reset, and ends the subflow.
+    pub(crate) fn refuse(&mut self, segment: &Segment, out: &mut Outbox) {
+        out.push(Segment {
+            seq: segment.ack,
+            ack: segment.end_seq(),
+            flags: Flags::RST | Flags::ACK,
+            ..Segment::default()
+        });
+        self.vanish();
+    }
+
     /// Ends the subflow after the connection has lost its path. No segment is sent any more.
     pub(crate) fn vanish(&mut self) {
         self.life.end();

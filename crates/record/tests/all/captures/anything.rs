@@ -222,7 +222,7 @@ fn segment(input: &mut Input<'_>, is_multipath: bool) -> Segment {
 }
 
 fn multipath(input: &mut Input<'_>) -> MptcpOption {
-    match input.byte() % 8 {
+    match input.byte() % 9 {
         0 => MptcpOption::Capable,
         1 => MptcpOption::Join {
             backup: input.bool(),
@@ -242,6 +242,9 @@ fn multipath(input: &mut Input<'_>) -> MptcpOption {
         },
         6 => MptcpOption::Priority {
             backup: input.bool(),
+        },
+        7 => MptcpOption::Reset {
+            reason: input.byte(),
         },
         _ => MptcpOption::FastClose,
     }

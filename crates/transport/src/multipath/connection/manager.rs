@@ -143,6 +143,14 @@ impl PathManager {
         }
     }
 
+    /// Opens a path that has not been opened no more.
+    pub(super) fn forgo_join(&mut self, index: usize) {
+        let path = &mut self.paths[index];
+        if path.stage == Stage::Idle {
+            path.join_at = Time::NEVER;
+        }
+    }
+
     pub(super) fn is_closing(&self) -> bool {
         self.is_closing
     }

@@ -6,9 +6,11 @@
 //! - [`allocator`]: choice of data and path at departure
 //! - [`queues`]: data that waits ahead of the subflows' windows, as in Linux
 //! - [`inbound`]: received data, and the receive buffer that all paths share
+//! - [`closing`]: the close of the connection
 //! - [`path`]: one path's subflow and its mappings
 
 mod allocator;
+mod closing;
 mod inbound;
 mod manager;
 mod outbound;
@@ -51,6 +53,9 @@ pub struct MultipathConnection {
     /// True if a send buffer has grown in this step, so that the writer may continue.
     has_grown: bool,
     is_coupled: bool,
+    /// True if the last data carries the DATA_FIN even if the application closes before the
+    /// connection is established.
+    fin_with_data: bool,
     is_established: bool,
     is_closed: bool,
     /// True if the resets of the subflows carry MP_FASTCLOSE.
@@ -104,7 +109,8 @@ impl MultipathConnection {
         MultipathConnection {
             paths,
             manager: PathManager::new(configs, config.join_delay, config.tcp.maximum_retries),
-            outbound: Outbound::new(&config.tcp),
+            outbound: Outbound::new(&config.tcp, waits && !config.tcp.fin_with_data),
+            fin_with_data: config.tcp.fin_with_data,
             inbound: Inbound::new(&config.tcp, config.path_scheduler.is_upstream()),
             queues: waits.then(|| {
                 let of_subflow = SendBufferConfig {
@@ -154,8 +160,13 @@ impl MultipathConnection {
             AppCommand::WriteForever => self.outbound.write(ENDLESS),
             AppCommand::Close => {
                 self.outbound.finish();
+                if self.fin_with_data {
+                    self.outbound.enable_fin();
+                }
                 if !self.is_established && !self.manager.is_opener() {
                     self.close_subflows(now, out, probe);
+                } else if self.is_stranded() {
+                    self.report(AppEvent::Aborted, out);
                 }
             }
             AppCommand::PauseReading => self.inbound.pause(),
@@ -189,6 +200,11 @@ impl MultipathConnection {
         if self.manager.is_gone(index) {
             return;
         }
+        if self.refuse_join(index, segment, out) {
+            self.send(now, out, probe);
+            return;
+        }
+        let step = (self.inbound.is_finished(), out.segments.len());
         self.take_option(index, segment, out);
         if self.manager.is_gone(index) {
             return;
@@ -207,9 +223,7 @@ impl MultipathConnection {
         {
             self.acknowledge(now, index, out);
         }
-        if segment.len == 0 && matches!(segment.mptcp, MptcpOption::Dss(dss) if dss.data_fin) {
-            self.acknowledge(now, index, out);
-        }
+        self.acknowledge_data_fin(now, index, segment, step, out);
         self.follow_close(now, out, probe);
         self.send(now, out, probe);
         self.assert_invariants();

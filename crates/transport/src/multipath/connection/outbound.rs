@@ -31,8 +31,14 @@ pub(super) struct Outbound {
     end: u64,
     /// First data sequence number beyond the peer's window.
     window_end: u64,
+    /// True if the application has closed.
     fin_queued: bool,
+    /// True if segments carry the DATA_FIN (Linux `snd_data_fin_enable`).
+    fin_enabled: bool,
     fin_sent: bool,
+    /// True if data counts as handed over once it is bound to a path, and not only once it is sent
+    /// (Linux). Acknowledgments then carry the DATA_FIN although data waits on a path.
+    binds_ahead: bool,
     /// Number of repeats of DATA_FIN, and its limit.
     fin_repeats: u32,
     most_repeats: u32,
@@ -45,14 +51,16 @@ pub(super) struct Outbound {
 }
 
 impl Outbound {
-    pub(super) fn new(config: &TcpConfig) -> Outbound {
+    pub(super) fn new(config: &TcpConfig, binds_ahead: bool) -> Outbound {
         Outbound {
             una: 1,
             nxt: 1,
             end: 1,
             window_end: 1,
             fin_queued: false,
+            fin_enabled: false,
             fin_sent: false,
+            binds_ahead,
             fin_repeats: 0,
             most_repeats: config.maximum_retries,
             waits: (
@@ -78,8 +86,12 @@ impl Outbound {
             "the timer was set at a later acknowledgment"
         );
         debug_assert!(
-            !self.fin_sent || self.fin_queued,
-            "a DATA_FIN left without a close"
+            !self.fin_sent || self.fin_enabled,
+            "a DATA_FIN left before its time"
+        );
+        debug_assert!(
+            !self.fin_enabled || self.fin_queued,
+            "a DATA_FIN is enabled without a close"
         );
         debug_assert!(
             self.fin_repeats <= self.most_repeats,
@@ -99,6 +111,16 @@ impl Outbound {
     /// Queues the DATA_FIN, because the application writes no more.
     pub(super) fn finish(&mut self) {
         self.fin_queued = true;
+    }
+
+    /// Returns true if the application has closed.
+    pub(super) fn is_finishing(&self) -> bool {
+        self.fin_queued
+    }
+
+    /// Lets segments carry the DATA_FIN from now on. Returns true if no segment could before.
+    pub(super) fn enable_fin(&mut self) -> bool {
+        !std::mem::replace(&mut self.fin_enabled, true)
     }
 
     #[inline]
@@ -151,7 +173,7 @@ impl Outbound {
     /// Returns true if the DATA_FIN needs a segment of its own, because all data was sent without
     /// it.
     pub(super) fn owes_fin(&self) -> bool {
-        self.fin_queued && !self.fin_sent && self.nxt == self.end
+        self.fin_enabled && !self.fin_sent && self.nxt == self.end
     }
 
     /// Returns true if the DATA_FIN was acknowledged.
@@ -167,7 +189,7 @@ impl Outbound {
             data_ack,
             ..Dss::default()
         };
-        let ends_at_fin = |end: u64| self.fin_queued && end == self.end;
+        let ends_at_fin = |end: u64| self.fin_enabled && end == self.end;
         if let Some((data_seq, len, remaining)) = data {
             dss.data_seq = data_seq;
             dss.data_fin = ends_at_fin(data_seq + u64::from(len));
@@ -176,7 +198,10 @@ impl Outbound {
                 "a mapping of {remaining} bytes does not fit its field"
             );
             dss.data_len = remaining.max(len.into()) as u16 + u16::from(dss.data_fin);
-        } else if ends_at_fin(self.nxt) && self.una <= self.end {
+        } else if self.fin_enabled
+            && (self.binds_ahead || self.nxt == self.end)
+            && self.una <= self.end
+        {
             dss.data_seq = self.end;
             dss.data_len = 1;
             dss.data_fin = true;
@@ -243,7 +268,7 @@ mod tests {
 
     /// Returns a sending half with 1,000 bytes written and `sent` bytes sent.
     fn outbound(sent: u64) -> Outbound {
-        let mut outbound = Outbound::new(&TcpConfig::linux());
+        let mut outbound = Outbound::new(&TcpConfig::linux(), false);
         outbound.write(1_000);
         outbound.on_sent(1 + sent);
         outbound
@@ -253,6 +278,7 @@ mod tests {
     fn outbound_closed() -> Outbound {
         let mut outbound = outbound(1_000);
         outbound.finish();
+        outbound.enable_fin();
         outbound.signal(0, None);
         outbound
     }
@@ -296,6 +322,8 @@ mod tests {
             "not closed"
         );
         outbound.finish();
+        assert!(!outbound.signal(7, Some((901, 100, 0))).data_fin, "not yet");
+        assert!(outbound.enable_fin() && !outbound.enable_fin());
         assert!(!outbound.owes_fin());
         let part = outbound.signal(7, Some((501, 400, 0)));
         assert_eq!((part.data_seq, part.data_len, part.data_ack), (501, 400, 7));
@@ -314,6 +342,21 @@ mod tests {
         outbound.on_data_ack(1_002, 0);
         assert!(outbound.is_fin_acknowledged());
         assert!(!outbound.signal(8, None).data_fin);
+    }
+
+    #[test]
+    fn acknowledgments_carry_the_fin_before_the_data_is_sent_if_data_is_bound_ahead() {
+        for binds_ahead in [false, true] {
+            let mut outbound = Outbound::new(&TcpConfig::linux(), binds_ahead);
+            outbound.write(1_000);
+            outbound.on_sent(501);
+            outbound.finish();
+            assert!(!outbound.signal(7, None).data_fin);
+            outbound.enable_fin();
+            let dss = outbound.signal(7, None);
+            assert_eq!(dss.data_fin, binds_ahead);
+            assert_eq!(dss.data_seq, if binds_ahead { 1_001 } else { 0 });
+        }
     }
 
     #[test]
@@ -353,6 +396,7 @@ mod tests {
         assert_eq!(closed.on_timer(), Expiry::Stalled);
         outbound.on_data_ack(1_001, 0);
         outbound.finish();
+        outbound.enable_fin();
         outbound.signal(0, None);
         outbound.arm(|| Some(ms(300)));
         assert_eq!(outbound.wake_at(), ms(300), "the fin is outstanding");
@@ -361,12 +405,13 @@ mod tests {
 
     #[test]
     fn a_fin_is_repeated_ever_more_seldom_and_not_for_ever() {
-        let mut outbound = Outbound::new(&TcpConfig {
+        let config = TcpConfig {
             maximum_retries: 4,
             minimum_rto: Span::from_millis(200),
             maximum_rto: Span::from_millis(500),
             ..TcpConfig::linux()
-        });
+        };
+        let mut outbound = Outbound::new(&config, false);
         for wait in [200, 400, 500, 500] {
             assert!(outbound.repeat_fin(ms(1_000)));
             assert_eq!(outbound.wake_at(), ms(1_000 + wait));

@@ -1,4 +1,4 @@
-//! Opening, joining, failure and removal of paths, and the close of the connection.
+//! Opening, joining, failure and removal of paths.
 
 use super::manager::Join;
 use super::outbound::Expiry;
@@ -16,6 +16,9 @@ impl MultipathConnection {
         out: &mut PathOutbox,
         probe: &mut impl Probe,
     ) {
+        if self.has_closed() {
+            self.manager.forgo_join(index);
+        }
         match self.manager.due_join(now, index) {
             Some(Join::Open) => self.command(now, index, AppCommand::Connect, out, probe),
             Some(Join::Confirm) => {
@@ -57,10 +60,10 @@ impl MultipathConnection {
     }
 
     /// Gives the connection up after the loss of a path, if no path is left. Also gives it up if no
-    /// other path may join yet.
+    /// other path may join yet, or if none may join any more because the application has closed.
     fn give_up_if_over(&mut self, out: &mut PathOutbox) {
         let others_may_join = self.is_established && self.manager.may_join();
-        if !others_may_join || self.manager.are_all_gone() {
+        if !others_may_join || self.is_stranded() || self.manager.are_all_gone() {
             self.report(AppEvent::Aborted, out);
         }
     }
@@ -125,60 +128,6 @@ impl MultipathConnection {
             | AppEvent::AllAcknowledged
             | AppEvent::PeerClosed
             | AppEvent::Closed => {}
-        }
-    }
-
-    /// Runs the close: DATA_FIN, its acknowledgment, then the subflows' FINs.
-    ///
-    /// Standard: RFC 8684 §3.3.3.
-    pub(super) fn follow_close(&mut self, now: Time, out: &mut PathOutbox, probe: &mut impl Probe) {
-        if self.is_closed || !self.is_established {
-            return;
-        }
-        let is_done = self.outbound.is_fin_acknowledged() && self.inbound.is_finished();
-        if is_done && !self.manager.is_closing() {
-            self.close_subflows(now, out, probe);
-        }
-        let is_over = |state| {
-            matches!(
-                state,
-                ConnectionState::Closed | ConnectionState::TimeWait | ConnectionState::Listen
-            )
-        };
-        let mut subflows = self.paths.iter();
-        if self.manager.is_closing() && subflows.all(|path| is_over(path.tcp.state())) {
-            self.outbound.set_timer(Time::NEVER);
-            self.report(AppEvent::Closed, out);
-        }
-    }
-
-    pub(super) fn close_subflows(
-        &mut self,
-        now: Time,
-        out: &mut PathOutbox,
-        probe: &mut impl Probe,
-    ) {
-        self.manager.close();
-        for index in 0..self.paths.len() {
-            if self.manager.is_open(index) {
-                self.command(now, index, AppCommand::Close, out, probe);
-            }
-        }
-    }
-
-    /// Repeats DATA_FIN on every path, because some paths may have failed without notice. If the
-    /// peer never answers, the connection is given up as in TCP.
-    fn repeat_data_fin(&mut self, now: Time, out: &mut PathOutbox) {
-        let goes_on = self.outbound.repeat_fin(now);
-        for index in 0..self.paths.len() {
-            if !goes_on {
-                self.lose_path(index);
-            } else if self.manager.is_usable(index) {
-                self.acknowledge(now, index, out);
-            }
-        }
-        if !goes_on {
-            self.report(AppEvent::Aborted, out);
         }
     }
 

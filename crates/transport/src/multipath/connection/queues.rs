@@ -229,6 +229,16 @@ impl SendQueues {
         self.written.is_waiting()
     }
 
+    /// Returns true if the socket has accepted all data up to `end`.
+    pub(super) fn has_taken(&self, end: u64) -> bool {
+        self.written.taken() == end
+    }
+
+    /// Returns true if all data up to `end` is bound to paths.
+    pub(super) fn has_bound(&self, end: u64) -> bool {
+        self.has_taken(end) && self.bound == end
+    }
+
     /// Returns the duration of the connection's timer.
     pub(super) fn timer(&self) -> Span {
         self.timer

@@ -68,6 +68,7 @@ impl MultipathConnection {
             MptcpOption::FastClose => self.on_fast_close(out),
             MptcpOption::Join { backup: false }
             | MptcpOption::AddAddress { .. }
+            | MptcpOption::Reset { .. }
             | MptcpOption::None => {}
         }
     }

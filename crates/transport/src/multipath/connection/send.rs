@@ -49,11 +49,7 @@ impl MultipathConnection {
                 }
             }
         }
-        // All data was sent, and the last data segment did not carry the DATA_FIN. So the DATA_FIN
-        // is sent in a segment of its own.
-        if self.is_established && self.outbound.owes_fin() {
-            self.acknowledge_on_best(now, out);
-        }
+        self.send_data_fin(now, out);
         self.arm_data_timer(now);
     }
 

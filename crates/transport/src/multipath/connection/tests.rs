@@ -1,5 +1,6 @@
 //! Tests of two connections over lossy pipes.
 
+mod closing;
 mod paths;
 
 use super::*;
@@ -527,6 +528,7 @@ proptest! {
         window in 10_000_u64..300_000,
         size in 1_u64..1_500_000,
         seed in any::<u64>(),
+        closes_early in any::<bool>(),
     ) {
         // The first path opens the connection at time zero. The last path stays until the end.
         pipes[0].config.from = Time::ZERO;
@@ -538,11 +540,21 @@ proptest! {
         let mut config = config(PATH_SCHEDULERS[scheduler].name);
         config.tcp.receive_window = ReceiveWindow::Fixed { bytes: window };
         let mut net = Net::new(&config, &pipes, seed);
-        net.transfer(size);
+        net.command(1, AppCommand::Listen);
+        net.command(0, AppCommand::Connect);
+        net.command(0, AppCommand::Write(Bytes(size)));
+        // No path joins after the application has closed, so a connection that closes early may
+        // lose its last path.
+        if closes_early {
+            net.command(0, AppCommand::Close);
+        }
         for step in 1..=600 {
             net.run(ms(500 * step));
             prop_assert!(net.delivered <= net.contiguous());
             prop_assert!(net.ends[1].buffered() <= window);
+            if net.delivered == size && !closes_early {
+                net.command(0, AppCommand::Close);
+            }
             if net.delivered == size && net.has(1, AppEvent::PeerClosed) {
                 break;
             }
@@ -553,9 +565,11 @@ proptest! {
         // If the first path ends early, the connection may fail before it is established or before
         // other paths can join.
         let joined = net.sent.iter().any(|sent| sent.1 == 0 && sent.2 != PathId(0));
-        let is_alone = !joined && net.has(0, AppEvent::Aborted);
+        let is_alone = (!joined || closes_early) && net.has(0, AppEvent::Aborted);
         let opened = net.has(0, AppEvent::Established) && !is_alone;
         prop_assert!(!opened || net.delivered == size, "{} of {}", net.delivered, size);
-        prop_assert!(!opened || net.has(1, AppEvent::PeerClosed));
+        // A connection that closes while it has no path is aborted.
+        let is_over = net.has(1, AppEvent::PeerClosed) || net.has(0, AppEvent::Aborted);
+        prop_assert!(!opened || is_over);
     }
 }

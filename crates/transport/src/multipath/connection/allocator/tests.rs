@@ -15,7 +15,7 @@ fn allocator(scheduler: &str, paths: usize) -> Allocator {
 /// Returns the sending half of a stream with `written` and `sent` bytes, and a peer's window up to
 /// `window_end`.
 fn data(written: u64, sent: u64, window_end: u64) -> Outbound {
-    let mut data = Outbound::new(&TcpConfig::linux());
+    let mut data = Outbound::new(&TcpConfig::linux(), false);
     data.write(written);
     data.on_sent(1 + sent);
     data.on_data_ack(1, window_end - 1);

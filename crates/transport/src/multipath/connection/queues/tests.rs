@@ -42,7 +42,7 @@ fn queues(paths: &Vec<FakePath>) -> SendQueues {
 
 /// Returns the sending half of a stream with `bytes` written and an unlimited window.
 fn written(bytes: u64) -> Outbound {
-    let mut data = Outbound::new(&TcpConfig::linux());
+    let mut data = Outbound::new(&TcpConfig::linux(), false);
     data.write(bytes);
     data.on_data_ack(1, 1 << 30);
     data
@@ -150,7 +150,7 @@ fn a_buffer_grows_with_the_window_when_it_is_what_holds_the_path_back() {
 fn the_peers_window_bounds_what_is_bound_to_the_byte() {
     let paths = vec![path(10)];
     let mut queues = queues(&paths);
-    let mut data = Outbound::new(&TcpConfig::linux());
+    let mut data = Outbound::new(&TcpConfig::linux(), false);
     data.write(1_000_000);
     data.on_data_ack(1, 2_500);
     fill(&mut queues, ms(0), &data, &paths);
@@ -161,7 +161,7 @@ fn the_peers_window_bounds_what_is_bound_to_the_byte() {
     assert_eq!(whole.first(0), waiting(1, 2_001, false), "no slivers");
     let mut closed = of_queues(1, true);
     closed.on_heard(ms(0), 0, &paths);
-    let mut data = Outbound::new(&TcpConfig::linux());
+    let mut data = Outbound::new(&TcpConfig::linux(), false);
     data.write(1_000_000);
     fill(&mut closed, ms(0), &data, &paths);
     assert_eq!(closed.first(0), waiting(1, 1_001, false), "a probe");
@@ -299,7 +299,7 @@ fn what_follows_what_waits_waits_with_it() {
 fn a_closed_window_is_probed_once() {
     let paths = vec![path(10)];
     let mut queues = queues(&paths);
-    let mut data = Outbound::new(&TcpConfig::linux());
+    let mut data = Outbound::new(&TcpConfig::linux(), false);
     data.write(10_000);
     fill(&mut queues, ms(0), &data, &paths);
     fill(&mut queues, ms(0), &data, &paths);
