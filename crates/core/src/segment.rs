@@ -209,6 +209,8 @@ pub struct Dss {
     pub data_len: u16,
     /// True if the mapping ends with the DATA_FIN.
     pub data_fin: bool,
+    /// True if the DATA_ACK has 64 bits, false if it has 32 bits.
+    pub has_long_ack: bool,
 }
 
 impl MptcpOption {
@@ -218,6 +220,8 @@ impl MptcpOption {
     pub const MAPPING_LEN: u32 = 24;
     /// Bytes of an ACK's data sequence signal, with an 8-byte DATA_ACK.
     pub const DATA_ACK_LEN: u32 = 12;
+    /// Bytes by which a DATA_ACK of 64 bits is longer than one of 32 bits.
+    pub const LONG_ACK_LEN: u32 = 4;
 
     /// Returns the bytes of the option in a segment with these flags, padded to words.
     ///
@@ -232,8 +236,13 @@ impl MptcpOption {
             MptcpOption::Capable => 4 + 8 * u32::from(is_reply),
             MptcpOption::Join { .. } if !is_syn => 24,
             MptcpOption::Join { .. } => 12 + 4 * u32::from(is_reply),
-            MptcpOption::Dss(dss) if dss.data_len > 0 => MptcpOption::MAPPING_LEN,
-            MptcpOption::Dss(_) => MptcpOption::DATA_ACK_LEN,
+            MptcpOption::Dss(dss) => {
+                let short = match dss.data_len {
+                    0 => MptcpOption::DATA_ACK_LEN - MptcpOption::LONG_ACK_LEN,
+                    _ => MptcpOption::MAPPING_LEN,
+                };
+                short + MptcpOption::LONG_ACK_LEN * u32::from(dss.has_long_ack)
+            }
             MptcpOption::AddAddress { is_echo: false, .. } => 16,
             MptcpOption::AddAddress { is_echo: true, .. } => 8,
             MptcpOption::RemoveAddress { .. }
@@ -455,7 +464,10 @@ mod tests {
     fn a_mapped_segment_leaves_room_for_one_sack_block_on_its_ack() {
         let mut ack = Segment {
             has_timestamps: true,
-            mptcp: MptcpOption::Dss(Dss::default()),
+            mptcp: MptcpOption::Dss(Dss {
+                has_long_ack: true,
+                ..Dss::default()
+            }),
             ..Segment::default()
         };
         assert!(ack.sack.push(SackBlock { start: 1, end: 2 }));
@@ -470,6 +482,19 @@ mod tests {
             ..Segment::default()
         };
         assert_eq!(data.wire_len(), 1500);
+        let MptcpOption::Dss(dss) = data.mptcp else {
+            unreachable!("it was set");
+        };
+        // An end that has received data acknowledges it with 64 bits in its own data segments.
+        let answer = Segment {
+            len: 1420,
+            mptcp: MptcpOption::Dss(Dss {
+                has_long_ack: true,
+                ..dss
+            }),
+            ..data
+        };
+        assert_eq!(answer.wire_len(), 1500);
         assert!(size_of::<MptcpOption>() <= 24);
     }
 

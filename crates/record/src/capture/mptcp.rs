@@ -75,13 +75,19 @@ impl Identity {
 /// Adds a data sequence signal, which is a DATA_ACK with or without a mapping.
 fn put_signal(value: &mut Value, segment: &Segment, dss: Dss, own: &Identity, peer: &Identity) {
     let ack = peer.initial_data_seq.wrapping_add(dss.data_ack);
-    if dss.data_len == 0 {
-        value.put(&[0x20, 0x03]);
+    let mapping = match (dss.data_len, dss.data_fin) {
+        (0, _) => 0,
+        (_, false) => 0x0c,
+        (_, true) => 0x1c,
+    };
+    let acks = if dss.has_long_ack { 0x03 } else { 0x01 };
+    value.put(&[0x20, mapping | acks]);
+    if dss.has_long_ack {
         value.put(&ack.to_be_bytes());
     } else {
-        let fin = if dss.data_fin { 0x10 } else { 0 };
-        value.put(&[0x20, fin | 0x0d]);
         value.put(&(ack as u32).to_be_bytes());
+    }
+    if dss.data_len > 0 {
         let data_seq = own.initial_data_seq.wrapping_add(dss.data_seq);
         value.put(&data_seq.to_be_bytes());
         // The subflow sequence number counts from the subflow's start. It is zero for a DATA_FIN

@@ -154,6 +154,7 @@ fn multipath_option(body: &[u8], seq: u64) -> MptcpOption {
                 data_seq: number(2 + ack_len, seq_len).wrapping_add(before),
                 data_len: mapped - before as u16,
                 data_fin: flags & 0x10 != 0,
+                has_long_ack: ack_len == 8,
             })
         }
         3 => MptcpOption::AddAddress {

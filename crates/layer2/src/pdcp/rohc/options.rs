@@ -388,7 +388,7 @@ fn accurate_len(segment: &Segment) -> u8 {
 /// Standard: RFC 8684 §3.3.
 fn mptcp_len(segment: &Segment) -> u8 {
     match segment.mptcp {
-        MptcpOption::Dss(dss) if dss.data_len > 0 => MptcpOption::MAPPING_LEN as u8 - 2,
+        MptcpOption::Dss(dss) if dss.data_len > 0 => segment.mptcp.len(segment.flags) as u8 - 2,
         option => option.len(segment.flags) as u8,
     }
 }

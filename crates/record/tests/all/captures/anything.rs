@@ -232,6 +232,7 @@ fn multipath(input: &mut Input<'_>) -> MptcpOption {
             data_seq: input.number(),
             data_len: input.word(),
             data_fin: input.bool(),
+            has_long_ack: input.bool(),
         }),
         4 => MptcpOption::AddAddress {
             path: input.byte() % 8,

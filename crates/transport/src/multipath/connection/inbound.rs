@@ -283,6 +283,12 @@ impl Inbound {
         self.reassembly.buffered() + self.unread
     }
 
+    /// Returns true if data has arrived in order.
+    #[inline]
+    pub(super) fn has_received(&self) -> bool {
+        self.reassembly.next() > 1
+    }
+
     /// Returns true if the peer's DATA_FIN arrived in order.
     pub(super) fn is_finished(&self) -> bool {
         self.is_finished

@@ -3,6 +3,7 @@
 use super::manager::PathManager;
 use crate::congestion::Window;
 use crate::multipath::PathId;
+use crate::tcp::sender::subflow;
 use crate::tcp::{SubflowView, TcpEndpoint};
 use fadeout_core::MptcpOption;
 use std::collections::VecDeque;
@@ -164,9 +165,14 @@ impl Path {
         self.tcp.subflow_view()
     }
 
+    /// Returns the payload of a full segment with a mapping and a DATA_ACK of 32 bits.
+    pub(super) fn mapped_mss(&self) -> u32 {
+        self.tcp.window().mss + subflow::long_ack_len(self.tcp.sender())
+    }
+
     /// Returns the payload of a full segment without the MPTCP option (Linux `advmss`).
     pub(super) fn advertised_mss(&self) -> u32 {
-        self.tcp.window().mss + MptcpOption::MAPPING_LEN
+        self.mapped_mss() + MptcpOption::MAPPING_LEN
     }
 }
 

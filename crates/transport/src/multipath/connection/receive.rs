@@ -5,10 +5,10 @@ use super::inbound::BufferRound;
 use super::path::{Mapping, Path};
 use super::{MultipathConnection, PathManager};
 use crate::multipath::{PathId, PathOutbox};
-use crate::tcp::AppEvent;
 use crate::tcp::endpoint::receiver_of;
 use crate::tcp::receiver::shared::{self, ConnectionInfo};
 use crate::tcp::sender::subflow;
+use crate::tcp::{AppEvent, ConnectionState};
 use fadeout_core::{Flags, MptcpOption, Segment, Time};
 
 impl MultipathConnection {
@@ -45,7 +45,7 @@ impl MultipathConnection {
                         info.grows = self.inbound.grow(index, segment.len, mss, held);
                         let (start, end) = (mapping.data_seq, mapping.data_end());
                         info.drains = self.inbound.is_drained_by(start, end);
-                        let whole = path.tcp.window().mss;
+                        let whole = path.mapped_mss();
                         info.is_old = self.inbound.has_all_of(index, end, whole);
                         let in_order = shared::in_order_with(receiver_of(&mut path.tcp), segment);
                         info.is_crowded =
@@ -83,7 +83,7 @@ impl MultipathConnection {
     ) {
         let path = &mut self.paths[index];
         let rcv_nxt = path.view().rcv_nxt;
-        let mss = path.tcp.window().mss;
+        let mss = path.mapped_mss();
         while let Some(mapping) = path.mappings.take_in_order(rcv_nxt) {
             (self.inbound).insert(mapping.data_seq, mapping.data_end(), mss);
         }
@@ -101,7 +101,7 @@ impl MultipathConnection {
 
     /// Lets the application read again.
     pub(super) fn resume_reading(&mut self, now: Time, out: &mut PathOutbox) {
-        let mss = self.paths[0].tcp.window().mss;
+        let mss = self.paths[0].mapped_mss();
         let measure = || measure(&self.paths, &self.manager);
         let (bytes, opens_window) = self.inbound.resume(now, mss, measure);
         out.delivered_bytes += bytes;
@@ -121,7 +121,7 @@ impl MultipathConnection {
         }
         let path = &mut self.paths[index];
         let next = self.inbound.next();
-        let mss = path.tcp.window().mss;
+        let mss = path.mapped_mss();
         segment.window = self.inbound.advertise(index, mss);
         if self.inbound.is_tight(mss) {
             shared::end_quick_acks(receiver_of(&mut path.tcp));
@@ -141,7 +141,23 @@ impl MultipathConnection {
             let (data_seq, remaining) = data_seq.expect("a segment that leaves has a mapping");
             (data_seq, segment.len, remaining)
         });
-        segment.mptcp = MptcpOption::Dss(self.outbound.signal(next, data));
+        let mut dss = self.outbound.signal(next, data);
+        // A segment that was cut before room was reserved keeps the short DATA_ACK.
+        dss.has_long_ack = self.inbound.has_received() && segment.len <= path.tcp.window().mss;
+        segment.mptcp = MptcpOption::Dss(dss);
+    }
+
+    /// Reserves room for a DATA_ACK of 64 bits in data segments, if this end has received data and
+    /// sends data itself (Linux `use_64bit_ack`).
+    pub(super) fn reserve_long_acks(&mut self) {
+        if !self.inbound.has_received() || self.outbound.end() == 1 {
+            return;
+        }
+        for path in &mut self.paths {
+            if path.tcp.state() == ConnectionState::Established {
+                subflow::reserve_long_acks(path.tcp.sender_mut());
+            }
+        }
     }
 }
 
@@ -173,7 +189,7 @@ pub(super) fn read(
     index: usize,
     out: &mut PathOutbox,
 ) {
-    let mss = connection.paths[index].tcp.window().mss;
+    let mss = connection.paths[index].mapped_mss();
     let measure = || measure(&connection.paths, &connection.manager);
     let Some(has_read) = connection.inbound.read_fresh(now, mss, measure) else {
         return;

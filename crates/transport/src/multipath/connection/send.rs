@@ -39,6 +39,7 @@ impl MultipathConnection {
 
     /// Sends data on every path as far as the windows and the scheduler allow.
     pub(super) fn send(&mut self, now: Time, out: &mut PathOutbox, probe: &mut impl Probe) {
+        self.reserve_long_acks();
         if self.queues.is_some() {
             self.send_waiting(now, out, probe);
         } else {

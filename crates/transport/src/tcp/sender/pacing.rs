@@ -54,7 +54,7 @@ impl Sender {
     /// includes the MPTCP option, because Linux's segment size ignores the option (`mss_cache`).
     pub(super) fn counted_mss(&self) -> u64 {
         let option = if self.config.is_linux_subflow {
-            MptcpOption::MAPPING_LEN
+            MptcpOption::MAPPING_LEN + self.of_connection.long_ack_len
         } else {
             0
         };

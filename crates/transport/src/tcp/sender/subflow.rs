@@ -3,7 +3,7 @@
 use super::Sender;
 use crate::congestion::coupling::PathState;
 use crate::congestion::{Congestion, RecoveryState};
-use fadeout_core::{Span, Time};
+use fadeout_core::{MptcpOption, Span, Time};
 
 /// State of a subflow that its connection uses.
 #[derive(Debug, Clone, Copy, Default)]
@@ -17,6 +17,8 @@ pub(super) struct SubflowState {
     /// Sequence number at which the mapping of the offered data begins. `None` if the offer
     /// continues a mapping.
     pub(super) begins_at: Option<u64>,
+    /// Bytes that each data segment reserves for a DATA_ACK of 64 bits instead of 32.
+    pub(super) long_ack_len: u32,
 }
 
 impl Sender {
@@ -113,6 +115,20 @@ pub(crate) fn raise_window(sender: &mut Sender, to: u64) {
     sender.snd_wnd = sender.snd_wnd.max(to);
 }
 
+/// Reserves room in each data segment for a DATA_ACK of 64 bits. Must be called after the
+/// handshake.
+pub(crate) fn reserve_long_acks(sender: &mut Sender) {
+    if sender.of_connection.long_ack_len == 0 {
+        sender.of_connection.long_ack_len = MptcpOption::LONG_ACK_LEN;
+        sender.window.mss -= MptcpOption::LONG_ACK_LEN;
+    }
+}
+
+/// Returns the bytes that each data segment reserves for a DATA_ACK of 64 bits instead of 32.
+pub(crate) fn long_ack_len(sender: &Sender) -> u32 {
+    sender.of_connection.long_ack_len
+}
+
 /// Begins an sk_buff of data bound to `sender`. Without segments in flight, the subflow may have
 /// been idle, so its window is reduced as after idle time (Linux `tcp_skb_entail`).
 pub(crate) fn begin(sender: &mut Sender, now: Time) {
@@ -170,6 +186,16 @@ mod tests {
         let expected = format!("{:?}", Congestion::Coupled(expected));
         assert_ne!(before, expected);
         assert_eq!(format!("{:?}", sender.congestion), expected);
+    }
+
+    #[test]
+    fn room_for_long_acks_is_reserved_once_and_counts_in_rates() {
+        let mut sender = coupled();
+        sender.window.mss = 1424;
+        for _ in 0..2 {
+            reserve_long_acks(&mut sender);
+            assert_eq!((sender.window.mss, long_ack_len(&sender)), (1420, 4));
+        }
     }
 
     #[test]
