@@ -106,7 +106,9 @@ impl Written {
                 return false;
             }
             if !is_open || self.room == 0 {
-                if self.room < HEAD + LEAST_ROOM {
+                // A page whose data was acknowledged is used again from its start
+                // (skb_page_frag_refill).
+                if self.ends.is_empty() || self.room < HEAD + LEAST_ROOM {
                     self.room = PAGE;
                 }
                 self.room -= HEAD;
@@ -178,6 +180,18 @@ mod tests {
         assert!(written.is_waiting());
         written.wake(third_free, memory + 1);
         assert!(!written.is_waiting());
+    }
+
+    #[test]
+    fn a_page_whose_data_was_acknowledged_is_used_again_from_its_start() {
+        let whole = PAGE - HEAD;
+        for (una, first) in [(501, whole), (1, whole - 500 - HEAD)] {
+            let mut written = Written::default();
+            written.write(1, 501, 1 << 30, false);
+            written.on_acknowledged(una, 1 << 30);
+            written.write(una, 100_001, 1 << 30, false);
+            assert_eq!(written.ends_beyond(501).next(), Some(501 + first));
+        }
     }
 
     #[test]
