@@ -1,4 +1,4 @@
-//! Packets without payload, of a fixed size in memory.
+//! Packets without payload, of a fixed size in memory. A [`WholePacket`] has its payload.
 
 use crate::{Bytes, DATAGRAM_HEADERS, EndpointId, FlowId, RouteId, SEGMENT_HEADERS, Segment, Time};
 
@@ -107,6 +107,31 @@ impl Packet {
     #[inline]
     pub fn size(&self) -> Bytes {
         Bytes(u64::from(self.wire_len()))
+    }
+}
+
+/// Packet with its payload, for captures.
+#[derive(Debug, Clone, Copy)]
+pub struct WholePacket<'a> {
+    /// Packet.
+    pub packet: &'a Packet,
+    /// Payload bytes, as many as the packet's length says. Empty if the simulation has no bytes for
+    /// the payload, which then consists of zeros.
+    pub payload: &'a [u8],
+}
+
+impl<'a> WholePacket<'a> {
+    /// Returns a packet whose payload consists of zeros.
+    pub fn of_zeros(packet: &'a Packet) -> WholePacket<'a> {
+        let payload = &[];
+        WholePacket { packet, payload }
+    }
+}
+
+impl std::ops::Deref for WholePacket<'_> {
+    type Target = Packet;
+    fn deref(&self) -> &Packet {
+        self.packet
     }
 }
 

@@ -1,7 +1,8 @@
 //! Packets in flight, in recycled slots.
 
+use crate::payloads::{PayloadId, Payloads};
 use crate::under_way::{Content, UnderWay, Usual};
-use crate::{Ecn, EndpointId, FlowId, Packet, RouteId, Segment, Time};
+use crate::{Ecn, EndpointId, FlowId, Packet, RouteId, Segment, Time, WholePacket};
 use std::borrow::Cow;
 
 /// Slot of a packet in the pool, valid until it is freed.
@@ -125,6 +126,16 @@ pub struct PacketPool {
     packets: Recycled<UnderWay, 1024>,
     /// Segments whose rarely used fields are set.
     separate: Recycled<Segment, 64>,
+    /// Segments whose payload has bytes.
+    loaded: Recycled<Loaded, 64>,
+    payloads: Payloads,
+}
+
+/// Segment whose payload has bytes.
+#[derive(Debug, Clone, Copy, Default)]
+struct Loaded {
+    segment: Segment,
+    payload: PayloadId,
 }
 
 impl PacketPool {
@@ -137,6 +148,82 @@ impl PacketPool {
     #[inline]
     pub fn insert(&mut self, packet: Packet) -> PacketId {
         self.store(UnderWay::without_segment(&packet), &packet.segment)
+    }
+
+    /// Stores a packet with the bytes of its payload. Other bytes, such as headers, may precede the
+    /// payload.
+    pub fn insert_with_bytes(&mut self, packet: &Packet, bytes: Vec<u8>) -> PacketId {
+        let payload = self.payloads.insert(bytes);
+        self.store_loaded(packet, payload)
+    }
+
+    /// Stores a copy of a packet that follows another route. Both packets share their bytes.
+    pub fn copy_to(&mut self, id: PacketId, route: RouteId) -> PacketId {
+        let copy = Packet {
+            route,
+            ..self.packet(id)
+        };
+        match self.payload_of(id) {
+            Some(payload) => {
+                self.payloads.share(payload);
+                self.store_loaded(&copy, payload)
+            }
+            None => self.insert(copy),
+        }
+    }
+
+    fn store_loaded(&mut self, packet: &Packet, payload: PayloadId) -> PacketId {
+        let segment = packet.segment;
+        let at = self.loaded.claim();
+        *self.loaded.item_mut(at) = Loaded { segment, payload };
+        let slot = self.packets.claim();
+        *self.packets.item_mut(slot) = UnderWay {
+            headers: packet.protocol.headers_of(&segment) as u8,
+            content: Content::Loaded {
+                at,
+                len: segment.len,
+            },
+            ..UnderWay::without_segment(packet)
+        };
+        PacketId(slot)
+    }
+
+    fn payload_of(&self, id: PacketId) -> Option<PayloadId> {
+        match self[id].content {
+            Content::Loaded { at, .. } => Some(self.loaded.item(at).payload),
+            Content::Usual(_) | Content::Separate { .. } => None,
+        }
+    }
+
+    /// Returns the bytes with which a packet was stored. `None` if it was stored without bytes.
+    pub fn bytes(&self, id: PacketId) -> Option<&[u8]> {
+        self.payload_of(id).map(|it| self.payloads.bytes(it))
+    }
+
+    /// Returns the payload of a packet: the last of its bytes, as many as its length says. Empty if
+    /// the packet was stored without bytes.
+    pub fn payload(&self, id: PacketId) -> &[u8] {
+        let bytes = self.bytes(id).unwrap_or_default();
+        let Content::Loaded { len, .. } = self[id].content else {
+            return bytes;
+        };
+        &bytes[bytes.len().saturating_sub(len as usize)..]
+    }
+
+    /// Returns a packet with its payload. `packet` is the packet in the slot `id`.
+    pub fn whole<'a>(&'a self, id: PacketId, packet: &'a Packet) -> WholePacket<'a> {
+        let payload = self.payload(id);
+        WholePacket { packet, payload }
+    }
+
+    /// Returns the table of payload bytes.
+    pub fn payloads(&self) -> &Payloads {
+        &self.payloads
+    }
+
+    /// Returns the table of payload bytes.
+    pub fn payloads_mut(&mut self) -> &mut Payloads {
+        &mut self.payloads
     }
 
     /// Stores a new packet with a segment.
@@ -205,6 +292,7 @@ impl PacketPool {
         match &self[id].content {
             Content::Usual(usual) => Cow::Owned(usual.segment()),
             Content::Separate { at, .. } => Cow::Borrowed(self.separate.item(*at)),
+            Content::Loaded { at, .. } => Cow::Borrowed(&self.loaded.item(*at).segment),
         }
     }
 
@@ -216,14 +304,24 @@ impl PacketPool {
     /// Frees a slot.
     #[inline]
     pub fn free(&mut self, id: PacketId) {
-        if let Content::Separate { at, .. } = self[id].content {
-            self.separate.free(at);
+        match self[id].content {
+            Content::Usual(_) => {}
+            Content::Separate { at, .. } => self.separate.free(at),
+            Content::Loaded { at, .. } => self.free_bytes(at),
         }
         self.packets.free(id.0);
         debug_assert!(
-            self.separate.len() <= self.packets.len(),
+            self.separate.len() + self.loaded.len() <= self.packets.len(),
             "a segment is left without its packet"
         );
+    }
+
+    /// Frees a slot of a segment whose payload has bytes, and the bytes if no copy has them.
+    #[cold]
+    fn free_bytes(&mut self, at: u32) {
+        let payload = self.loaded.item(at).payload;
+        self.payloads.release(payload);
+        self.loaded.free(at);
     }
 
     /// Frees a slot and returns its packet.
@@ -231,6 +329,17 @@ impl PacketPool {
         let packet = self.packet(id);
         self.free(id);
         packet
+    }
+
+    /// Frees a slot and returns its packet, with its entry in the table of payload bytes. The entry
+    /// keeps a holder, which the caller is from now on. `None` if the packet was stored without
+    /// bytes.
+    pub fn remove_with_bytes(&mut self, id: PacketId) -> (Packet, Option<PayloadId>) {
+        let payload = self.payload_of(id);
+        if let Some(payload) = payload {
+            self.payloads.share(payload);
+        }
+        (self.remove(id), payload)
     }
 
     /// Returns true if a slot has a packet in it. The search covers all free slots, so it must not
@@ -390,6 +499,48 @@ mod tests {
         ] {
             assert_kept(rare, 1);
         }
+    }
+
+    #[test]
+    fn copies_share_bytes_and_free_them_together() {
+        let mut pool = PacketPool::new();
+        let segment = Segment {
+            len: 3,
+            mss: 1,
+            ..Segment::default()
+        };
+        let packet = Packet {
+            hop: 2,
+            segment,
+            ..Packet::default()
+        };
+        let first = pool.insert_with_bytes(&packet, b"head and end".to_vec());
+        let copy = pool.copy_to(first, RouteId(5));
+        assert_eq!(pool[copy].route, RouteId(5));
+        assert_eq!(*pool.segment(copy), segment);
+        assert_eq!((pool[copy].hop, pool[copy].wire_len()), (2, 43));
+        assert_eq!(
+            (pool.payload(copy), pool.payload(first)),
+            (&b"end"[..], &b"end"[..])
+        );
+        assert_eq!(pool.payloads().held(), 12 + Payloads::OVERHEAD);
+        pool.free(first);
+        let (_, payload) = pool.remove_with_bytes(copy);
+        assert!(pool.is_empty() && pool.loaded.len() == 0);
+        let payload = payload.expect("it was stored with bytes");
+        assert_eq!(pool.payloads_mut().take(payload), b"head and end");
+        assert_eq!(pool.payloads().held(), 0);
+    }
+
+    #[test]
+    fn a_packet_without_bytes_has_no_payload_and_nor_has_its_copy() {
+        let (mut pool, id) = in_pool(Segment {
+            len: 100,
+            ..Segment::default()
+        });
+        let copy = pool.copy_to(id, RouteId(5));
+        assert_eq!((pool.bytes(copy), pool.payload(id)), (None, &[][..]));
+        assert_eq!(pool.remove_with_bytes(copy).1, None);
     }
 
     #[test]

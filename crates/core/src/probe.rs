@@ -3,7 +3,7 @@
 use crate::recorded_tables;
 use crate::rows::*;
 use crate::{
-    Carried, CellId, DrbId, FlowId, LinkId, MacPdu, Packet, SchedulingRequest, Time, UeId,
+    Carried, CellId, DrbId, FlowId, LinkId, MacPdu, SchedulingRequest, Time, UeId, WholePacket,
 };
 
 macro_rules! row_methods {
@@ -46,7 +46,7 @@ pub trait Probe {
     }
     /// Records that a host handed a packet to its first link.
     #[inline]
-    fn sent(&mut self, _now: Time, _packet: &Packet) {}
+    fn sent(&mut self, _now: Time, _packet: WholePacket<'_>) {}
     /// Returns true if rows of the transport blocks of `cell` are wanted.
     #[inline]
     fn wants_transport_blocks(&self, _cell: CellId) -> bool {
@@ -90,7 +90,7 @@ pub trait Probe {
     fn crossed(&mut self, _now: Time, _link: LinkId, _what: Carried<'_>) {}
     /// Records that a packet reached its host.
     #[inline]
-    fn received(&mut self, _now: Time, _packet: &Packet) {}
+    fn received(&mut self, _now: Time, _packet: WholePacket<'_>) {}
 }
 
 /// Probe that records nothing and costs nothing.

@@ -1,6 +1,6 @@
 //! Tunnels of the core network, as recorded by a capture of a link.
 
-use crate::{NodeId, Packet, PacketId};
+use crate::{NodeId, PacketId, WholePacket};
 
 /// GTP-U tunnel in one direction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -76,11 +76,11 @@ pub struct InterfacePdu {
 #[derive(Debug, Clone, Copy)]
 pub enum Carried<'a> {
     /// Packet without a tunnel.
-    Plain(&'a Packet),
+    Plain(WholePacket<'a>),
     /// Packet in a tunnel.
     Tunnelled {
         /// Packet.
-        packet: &'a Packet,
+        packet: WholePacket<'a>,
         /// Tunnel.
         tunnel: Tunnel,
         /// Number of a forwarded PDCP SDU. `None` if the packet has no number.
@@ -96,7 +96,7 @@ pub enum Carried<'a> {
         /// Frame.
         frame: &'a InterfaceFrame,
         /// Packet in the frame's PDU.
-        packet: Option<&'a Packet>,
+        packet: Option<WholePacket<'a>>,
     },
     /// End marker of a tunnel.
     EndMarker(Tunnel),

@@ -33,6 +33,9 @@ pub(crate) enum Content {
     Usual(Usual),
     /// Index of a segment in the separate list, and its payload bytes.
     Separate { at: u32, len: u32 },
+    /// Index of a segment in the list of segments whose payload has bytes, and the number of these
+    /// bytes.
+    Loaded { at: u32, len: u32 },
 }
 
 impl Default for Content {
@@ -184,7 +187,9 @@ impl UnderWay {
     #[inline]
     pub fn wire_len(&self) -> u32 {
         let len = match self.content {
-            Content::Usual(Usual { len, .. }) | Content::Separate { len, .. } => len,
+            Content::Usual(Usual { len, .. })
+            | Content::Separate { len, .. }
+            | Content::Loaded { len, .. } => len,
         };
         debug_assert!(
             u32::from(self.headers) >= crate::DATAGRAM_HEADERS,

@@ -17,8 +17,8 @@ use fadeout_core::{
     SecondaryChangeRow, ThroughputRow, TimeoutRow, TransportBlockRow,
 };
 use fadeout_core::{
-    Carried, CellId, FlowId, LinkId, MacPdu, Packet, Probe, ProbeSettings, SchedulingRequest, Time,
-    UeId, recorded_tables,
+    Carried, CellId, FlowId, LinkId, MacPdu, Probe, ProbeSettings, SchedulingRequest, Time, UeId,
+    WholePacket, recorded_tables,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -367,13 +367,13 @@ impl Probe for Recorder {
         self.captures.is_some()
     }
     #[inline]
-    fn sent(&mut self, now: Time, packet: &Packet) {
+    fn sent(&mut self, now: Time, packet: WholePacket<'_>) {
         if let Some(captures) = &mut self.captures {
             keep_first(&mut self.error, captures.on_sent(now, packet));
         }
     }
     #[inline]
-    fn received(&mut self, now: Time, packet: &Packet) {
+    fn received(&mut self, now: Time, packet: WholePacket<'_>) {
         if let Some(captures) = &mut self.captures {
             keep_first(&mut self.error, captures.on_received(now, packet));
         }

@@ -2,7 +2,7 @@
 
 use super::mptcp::{self, Identity};
 use crate::EndpointInfo;
-use fadeout_core::{AccurateEcnOption, EndpointId, Flags, NodeId, Packet, Protocol, Segment};
+use fadeout_core::{AccurateEcnOption, EndpointId, Flags, NodeId, Protocol, Segment, WholePacket};
 use std::net::Ipv4Addr;
 
 const IP_HEADER: usize = 20;
@@ -25,7 +25,7 @@ pub fn address_of(node: NodeId, path: u8) -> Ipv4Addr {
 /// Packet with the data that its headers need in addition.
 #[derive(Debug)]
 pub(super) struct Addressed<'a> {
-    pub(super) packet: &'a Packet,
+    pub(super) packet: WholePacket<'a>,
     pub(super) from: EndpointId,
     pub(super) sender: &'a EndpointInfo,
     pub(super) receiver: &'a EndpointInfo,
@@ -51,7 +51,8 @@ impl Default for Headers {
 
 impl Headers {
     /// Returns the headers of a packet with their checksums: 28 bytes for a datagram, and 40 to 80
-    /// bytes for a segment. The payload is all zeros, so only its length affects a checksum.
+    /// bytes for a segment. A payload without bytes is all zeros, so only its length affects a
+    /// checksum.
     pub(super) fn build(&mut self, packet: &Addressed<'_>) -> &[u8] {
         match packet.packet.protocol {
             Protocol::Tcp => self.build_tcp(packet),
@@ -69,7 +70,9 @@ impl Headers {
         udp[4..6].copy_from_slice(&u16::try_from(length).unwrap_or(0).to_be_bytes());
         udp[6..8].copy_from_slice(&[0, 0]);
         // A UDP checksum of zero means no checksum. So a computed zero is sent as 0xffff (RFC 768).
-        let checksum = match checksum_of(pseudo_header(packet, u64::from(length)) + sum_of(udp)) {
+        let payload = sum_of_payload(packet.packet.payload);
+        let sum = pseudo_header(packet, u64::from(length)) + sum_of(udp) + payload;
+        let checksum = match checksum_of(sum) {
             0 => u16::MAX,
             checksum => checksum,
         };
@@ -86,7 +89,8 @@ impl Headers {
         write_ip(ip, packet);
 
         let length = tcp.len() as u64 + u64::from(segment.len);
-        let checksum = checksum_of(pseudo_header(packet, length) + sum_of(tcp));
+        let payload = sum_of_payload(packet.packet.payload);
+        let checksum = checksum_of(pseudo_header(packet, length) + sum_of(tcp) + payload);
         tcp[16..18].copy_from_slice(&checksum.to_be_bytes());
         &self.bytes[..IP_HEADER + TCP_HEADER + options]
     }
@@ -294,6 +298,17 @@ fn sum_of(bytes: &[u8]) -> u64 {
         .chunks_exact(2)
         .map(|pair| u64::from(u16::from_be_bytes([pair[0], pair[1]])))
         .sum()
+}
+
+/// Returns the sum of the words of a payload. A last single byte is the upper half of a word.
+///
+/// Standard: RFC 1071.
+fn sum_of_payload(payload: &[u8]) -> u64 {
+    let last = match payload.len() % 2 {
+        0 => 0,
+        _ => payload.last().map_or(0, |&byte| u64::from(byte) << 8),
+    };
+    sum_of(payload) + last
 }
 
 /// Returns the checksum of an IP header whose checksum field is zero.

@@ -3,7 +3,7 @@
 use super::headers::{Addressed, Headers};
 use super::mptcp::Identity;
 use crate::EndpointInfo;
-use fadeout_core::{EndpointId, Flags, NodeId, Packet};
+use fadeout_core::{EndpointId, Flags, NodeId, Packet, WholePacket};
 
 /// Data of all hosts that packet headers need.
 #[derive(Debug)]
@@ -48,9 +48,9 @@ impl Hosts {
         }
     }
 
-    /// Returns the IP and TCP headers of a packet.
-    pub(super) fn headers(&mut self, packet: &Packet) -> &[u8] {
-        self.notice(packet);
+    /// Returns the IP and TCP or UDP headers of a packet.
+    pub(super) fn headers(&mut self, packet: WholePacket<'_>) -> &[u8] {
+        self.notice(&packet);
         let to = packet.to;
         let receiver = &self.endpoints[to.index()];
         let from = receiver.peer;

@@ -77,6 +77,7 @@ impl LinkCaptures {
         let inside = match what {
             Carried::Plain(packet) => {
                 self.frame.extend(hosts.headers(packet));
+                self.frame.extend(packet.payload);
                 packet.wire_len() - self.frame.len() as u32
             }
             Carried::Tunnelled {
@@ -92,9 +93,10 @@ impl LinkCaptures {
                     user_plane: None,
                 };
                 gtp::write_data(&mut self.frame, tunnel, extensions, (length, packet.ecn));
-                let headers = hosts.headers(packet);
-                self.frame.extend(headers);
-                length - headers.len() as u32
+                let before = self.frame.len();
+                self.frame.extend(hosts.headers(packet));
+                self.frame.extend(packet.payload);
+                length - (self.frame.len() - before) as u32
             }
             Carried::Interface {
                 tunnel,
@@ -113,6 +115,7 @@ impl LinkCaptures {
                 self.frame.extend(pdu.map_or(&[][..], |pdu| &pdu.header));
                 if let Some(packet) = packet {
                     self.frame.extend(hosts.headers(packet));
+                    self.frame.extend(packet.payload);
                 }
                 size.saturating_sub((self.frame.len() - before) as u32)
             }
@@ -123,7 +126,7 @@ impl LinkCaptures {
         };
         let length = self.frame.len() as u32 + inside;
         let frame = &self.frame;
-        self.files[index].add(|writer| writer.packet(now, frame, length))
+        self.files[index].add(|writer| writer.packet(now, [frame, &[]], length))
     }
 
     pub(super) fn finish(self) -> Vec<CaptureFile> {

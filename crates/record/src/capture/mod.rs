@@ -16,7 +16,7 @@ mod user_plane;
 use crate::manifest::Subject;
 use crate::{RecordError, RecorderConfig, RunFolder};
 use fadeout_core::{
-    Carried, CellId, LinkId, MacPdu, NodeId, Packet, SchedulingRequest, Time, UeId,
+    Carried, CellId, LinkId, MacPdu, NodeId, SchedulingRequest, Time, UeId, WholePacket,
 };
 use file::CaptureFile;
 pub(crate) use file::FinishedCapture;
@@ -81,26 +81,39 @@ impl Captures {
 
     /// Records that a host handed `packet` to its first link.
     #[inline]
-    pub(crate) fn on_sent(&mut self, now: Time, packet: &Packet) -> Result<(), RecordError> {
-        self.hosts.notice(packet);
-        let node = self.hosts.sender(packet);
+    pub(crate) fn on_sent(
+        &mut self,
+        now: Time,
+        packet: WholePacket<'_>,
+    ) -> Result<(), RecordError> {
+        self.hosts.notice(&packet);
+        let node = self.hosts.sender(&packet);
         self.capture(now, node, packet)
     }
 
     /// Records that `packet` reached its destination host.
     #[inline]
-    pub(crate) fn on_received(&mut self, now: Time, packet: &Packet) -> Result<(), RecordError> {
-        let node = self.hosts.receiver(packet);
+    pub(crate) fn on_received(
+        &mut self,
+        now: Time,
+        packet: WholePacket<'_>,
+    ) -> Result<(), RecordError> {
+        let node = self.hosts.receiver(&packet);
         self.capture(now, node, packet)
     }
 
-    fn capture(&mut self, now: Time, node: NodeId, packet: &Packet) -> Result<(), RecordError> {
+    fn capture(
+        &mut self,
+        now: Time,
+        node: NodeId,
+        packet: WholePacket<'_>,
+    ) -> Result<(), RecordError> {
         let Some(index) = self.file_of_node[node.index()] else {
             return Ok(());
         };
         let headers = self.hosts.headers(packet);
-        let length = packet.wire_len();
-        self.files[index].add(|writer| writer.packet(now, headers, length))
+        let (payload, length) = (packet.payload, packet.wire_len());
+        self.files[index].add(|writer| writer.packet(now, [headers, payload], length))
     }
 
     /// True if packets on a direction of a link are captured.

@@ -90,14 +90,22 @@ impl<W: Write> PcapngWriter<W> {
         Ok(this)
     }
 
-    /// Adds a packet of `length` bytes that begins with `headers` and continues with zeros.
-    pub(super) fn packet(&mut self, at: Time, headers: &[u8], length: u32) -> io::Result<()> {
+    /// Adds a packet of `length` bytes that begins with headers and a payload, and continues with
+    /// zeros.
+    pub(super) fn packet(
+        &mut self,
+        at: Time,
+        headers_and_payload: [&[u8]; 2],
+        length: u32,
+    ) -> io::Result<()> {
         let kept = self.interface.kept(length);
         self.begin_packet(at, kept, length);
-        let data = self.block.len();
-        self.block
-            .extend(&headers[..headers.len().min(kept as usize)]);
-        self.block.resize(data + kept as usize, 0);
+        let end = self.block.len() + kept as usize;
+        for part in headers_and_payload {
+            let room = end - self.block.len();
+            self.block.extend(&part[..part.len().min(room)]);
+        }
+        self.block.resize(end, 0);
         self.end()
     }
 

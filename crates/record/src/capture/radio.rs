@@ -108,12 +108,16 @@ impl RadioCaptures {
         let start = self.frame.len();
         self.frame.extend(pdu.bytes);
         for part in pdu.packets {
-            let headers = hosts.headers(&pdu.pool.packet(part.packet));
-            let (from, len) = (part.offset as usize, part.len as usize);
-            let headers = headers.get(from..).unwrap_or_default();
-            let headers = &headers[..headers.len().min(len)];
+            let packet = pdu.pool.packet(part.packet);
+            let packet = pdu.pool.whole(part.packet, &packet);
             let at = start + part.at as usize;
-            self.frame[at..at + headers.len()].copy_from_slice(headers);
+            let bytes = &mut self.frame[at..at + part.len as usize];
+            write_part(
+                bytes,
+                part.offset as usize,
+                hosts.headers(packet),
+                packet.payload,
+            );
         }
         // A transport block that was not decoded has a length but no bytes.
         let length = (start as u32 + pdu.size).max(self.frame.len() as u32);
@@ -190,6 +194,18 @@ impl RadioCaptures {
         let result = self.write_requests(Time::NEVER);
         (self.files, result)
     }
+}
+
+/// Writes a part of a packet over `bytes`. The part begins at `offset` of the headers and the
+/// payload, one after the other. Bytes beyond the payload stay as they are.
+fn write_part(bytes: &mut [u8], offset: usize, headers: &[u8], payload: &[u8]) {
+    let of_headers = headers.get(offset..).unwrap_or_default();
+    let of_payload = payload.get(offset.saturating_sub(headers.len())..);
+    let (head, rest) = bytes.split_at_mut(of_headers.len().min(bytes.len()));
+    head.copy_from_slice(&of_headers[..head.len()]);
+    let of_payload = of_payload.unwrap_or_default();
+    let length = of_payload.len().min(rest.len());
+    rest[..length].copy_from_slice(&of_payload[..length]);
 }
 
 /// Returns a comment for properties that neither framing has a field for. `None` if there are none.

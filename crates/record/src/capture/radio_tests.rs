@@ -4,8 +4,8 @@ use super::tests::endpoint;
 use super::*;
 use crate::{RadioChannel, RadioChannelForm, RadioInfo};
 use fadeout_core::{
-    Bytes, Direction, EndpointId, Flags, PacketBytes, PacketPool, ProbeSettings, RadioSubject,
-    Reception, Segment, Span,
+    Bytes, Direction, EndpointId, Flags, Packet, PacketBytes, PacketPool, ProbeSettings,
+    RadioSubject, Reception, Segment, Span, WholePacket,
 };
 
 const CELL: CellId = CellId(0);
@@ -218,7 +218,10 @@ fn packets_in_a_block_have_their_headers() {
     };
     let mut captures = captures(&[RadioSubject::Cell(CELL)], 0);
     captures.on_mac_pdu(&decoded).expect("written");
-    let expected = captures.hosts.headers(&packet).to_vec();
+    let expected = captures
+        .hosts
+        .headers(WholePacket::of_zeros(&packet))
+        .to_vec();
     assert_eq!(expected.len(), 40);
     let packets = packets(captures);
     let pdu = &packets[0].bytes[packets[0].bytes.len() - 300..];
@@ -227,6 +230,48 @@ fn packets_in_a_block_have_their_headers() {
     let untouched = [&pdu[..2], &pdu[14..20], &pdu[40..]].concat();
     assert!(untouched.iter().all(|&byte| byte == 0xee));
     assert_eq!(packets[0].comment, None);
+}
+
+#[test]
+fn packets_with_bytes_have_their_payload_in_every_part() {
+    let segment = Segment {
+        len: 500,
+        ..Segment::default()
+    };
+    let packet = Packet {
+        to: EndpointId(1),
+        segment,
+        ..Packet::default()
+    };
+    let payload: Vec<u8> = (0..500_u32).map(|n| n as u8).collect();
+    let mut pool = PacketPool::new();
+    let id = pool.insert_with_bytes(&packet, payload.clone());
+    let part = |at, offset, len| PacketBytes {
+        at,
+        packet: id,
+        offset,
+        len,
+    };
+    // The parts are within the headers, across their end, and within the payload.
+    let parts = [part(2, 0, 12), part(20, 20, 200), part(250, 100, 50)];
+    let bytes = [0xee; 300];
+    let decoded = MacPdu {
+        reception: Reception::Decoded,
+        bytes: &bytes,
+        packets: &parts,
+        size: 300,
+        ..block(&pool)
+    };
+    let mut captures = captures(&[RadioSubject::Cell(CELL)], 0);
+    captures.on_mac_pdu(&decoded).expect("written");
+    let headers = captures.hosts.headers(pool.whole(id, &packet));
+    let whole = [headers, &payload].concat();
+    let packets = packets(captures);
+    let pdu = &packets[0].bytes[packets[0].bytes.len() - 300..];
+    assert_eq!(pdu[2..14], whole[..12]);
+    assert_eq!(pdu[20..220], whole[20..220]);
+    assert_eq!(pdu[250..], whole[100..150]);
+    assert!(pdu[14..20].iter().all(|&byte| byte == 0xee));
 }
 
 #[test]

@@ -5,8 +5,8 @@ use super::headers::{Addressed, Headers};
 use super::*;
 use crate::{EndpointInfo, FlowInfo};
 use fadeout_core::{
-    AccurateEcnOption, Bytes, Ecn, EndpointId, Flags, FlowId, ProbeSettings, SackBlock, SackList,
-    Segment, Span,
+    AccurateEcnOption, Bytes, Ecn, EndpointId, Flags, FlowId, Packet, ProbeSettings, SackBlock,
+    SackList, Segment, Span,
 };
 
 /// Returns an endpoint of flow 0.
@@ -173,7 +173,7 @@ fn a_datagram_has_its_length_and_a_checksum_that_is_never_zero() {
             ..packet(1, datagram.to_segment())
         };
         let bytes = headers.build(&Addressed {
-            packet: &packet,
+            packet: WholePacket::of_zeros(&packet),
             from: EndpointId(0),
             sender: &client,
             receiver: &server,
@@ -231,11 +231,11 @@ fn exchange(snaplen: u64, server_scale: Option<u8>) -> Vec<u8> {
         let mut packet = packet(1, segment);
         packet.ecn = Ecn::Ect0;
         captures
-            .on_sent(at_ms(ms), &packet)
+            .on_sent(at_ms(ms), WholePacket::of_zeros(&packet))
             .expect("memory is writable");
         // The other host is not captured, so this call writes nothing.
         captures
-            .on_received(at_ms(ms + 5), &packet)
+            .on_received(at_ms(ms + 5), WholePacket::of_zeros(&packet))
             .expect("memory is writable");
     };
     sent(0, syn(Flags::SYN, Some(7)));
@@ -245,11 +245,11 @@ fn exchange(snaplen: u64, server_scale: Option<u8>) -> Vec<u8> {
         ..syn(Flags::SYN | Flags::ACK, server_scale)
     };
     captures
-        .on_received(at_ms(10), &packet(0, answer))
+        .on_received(at_ms(10), WholePacket::of_zeros(&packet(0, answer)))
         .expect("memory is writable");
     let mut sent = |ms, segment| {
         captures
-            .on_sent(at_ms(ms), &packet(1, segment))
+            .on_sent(at_ms(ms), WholePacket::of_zeros(&packet(1, segment)))
             .expect("memory is writable");
     };
     sent(
@@ -279,7 +279,7 @@ fn exchange(snaplen: u64, server_scale: Option<u8>) -> Vec<u8> {
         ..Segment::default()
     };
     captures
-        .on_received(at_ms(22), &packet(0, duplicate))
+        .on_received(at_ms(22), WholePacket::of_zeros(&packet(0, duplicate)))
         .expect("memory is writable");
     let mut finished = captures.finish().expect("memory is writable");
     assert_eq!((finished.len(), finished[0].packets), (1, 7));
@@ -376,7 +376,7 @@ fn blocks_beyond_the_headers_room_are_left_out() {
     let config = config(0);
     let packet = packet(0, Segment { sack, ..data(1, 0) });
     let addressed = Addressed {
-        packet: &packet,
+        packet: WholePacket::of_zeros(&packet),
         from: EndpointId(1),
         sender: &config.endpoints[1],
         receiver: &config.endpoints[0],
@@ -480,10 +480,11 @@ fn accurate_ecn_stands_in_its_option_and_what_has_no_room_is_left_out() {
         .expect("a node is captured");
     for segment in [option(false), option(true)] {
         captures
-            .on_sent(at_ms(1), &packet(1, segment))
+            .on_sent(at_ms(1), WholePacket::of_zeros(&packet(1, segment)))
             .expect("memory is there");
     }
-    captures.hosts.headers(&packet(1, crowded));
+    let packet = packet(1, crowded);
+    captures.hosts.headers(WholePacket::of_zeros(&packet));
     let files = captures.finish().expect("memory is there");
     let read = read(files[0].bytes.as_deref().expect("in memory"));
     let option_of = |index: usize| read[index].options.iter().find(|(kind, _)| *kind > 100);

@@ -8,7 +8,7 @@ use crate::routing::backward;
 use crate::world::{Endpoint, Parts, Transport};
 use fadeout_core::{FlowEnd, FlowId, NodeId, Time};
 use fadeout_guest::agent::Address;
-use fadeout_scenario::{self as scenario, HandoverFate, PathManager};
+use fadeout_scenario::{self as scenario, PathManager};
 use fadeout_transport::tcp::{EcnMode, TcpConfig};
 
 /// Port of both ends of the first flow. Each later flow uses the next port.
@@ -40,17 +40,6 @@ pub(super) fn check_nodes(scenario: &scenario::Scenario, parts: &Parts) -> Resul
         return Err(BuildError::Node {
             node: node.name.clone(),
             reason: reason.to_owned(),
-        });
-    }
-    let mut handovers = scenario.handovers.iter();
-    if parts.kernels.is_some()
-        && let Some(handover) = handovers.find(|it| it.data == HandoverFate::Bicasting)
-    {
-        return Err(BuildError::Handover {
-            handover: handover.name.clone(),
-            reason:
-                "a kernel's packets cannot be sent twice; expected another `data` than bicasting"
-                    .to_owned(),
         });
     }
     Ok(())

@@ -1,9 +1,9 @@
 //! Linux kernels as the transport of nodes, in virtual time.
 //!
 //! The event loop wakes a kernel like other parts of a simulation and exchanges packets with it.
-//! The bytes of the kernel's packets are stored here. Their headers are also in the packet pool,
-//! like those of all packets. So links, radios, captures and tables treat packets of kernels like
-//! all others.
+//! The packet pool stores the frames of kernels as the bytes of packets. Their headers are also in
+//! the pool, like those of all packets. So links, radios, captures and tables treat packets of
+//! kernels like all others.
 
 mod arrivals;
 mod end;
@@ -15,7 +15,7 @@ pub(crate) use end::{KernelEnd, Path as KernelPath};
 pub(crate) use segment::{SequenceNumbers, segment};
 pub(crate) use settings::KernelSettings;
 
-use fadeout_core::{EndpointId, PacketId, Time, Wake};
+use fadeout_core::{EndpointId, Protocol, Time, UnderWay, Wake};
 use fadeout_guest::agent::{Command, Report};
 use fadeout_guest::frame::{Ip, mark};
 use fadeout_guest::tcp_info::TcpInfo;
@@ -118,20 +118,12 @@ pub(crate) struct Kernels {
     by_path: BTreeMap<(u32, [[u8; 4]; 2], u16), EndpointId>,
     /// Endpoint whose route a program's packets use, indexed by machine and destination address.
     by_address: BTreeMap<(u32, [u8; 4]), EndpointId>,
-    /// Frame of each packet that a kernel sent, indexed by the packet's slot in the pool.
-    frames: Vec<Frame>,
+    /// Frame under construction: a frame that a queue has marked.
+    marked_frame: Vec<u8>,
     guest_output: GuestOutput,
     /// Processor core on which all kernels run. `None` if the operating system chooses the core.
     core_pin: Option<CorePin>,
     failure: Option<KernelError>,
-}
-
-/// A packet as a kernel sent it.
-#[derive(Debug, Default)]
-struct Frame {
-    bytes: Vec<u8>,
-    /// True if a program sent the packet, and not the socket of a flow.
-    is_of_program: bool,
 }
 
 /// Reasons why a run with kernels failed.
@@ -319,10 +311,10 @@ impl Kernels {
         }
     }
 
-    /// True if a program sent the packet, and not the socket of a flow.
-    pub(crate) fn is_of_program(&self, packet: PacketId) -> bool {
-        let frame = self.frames.get(packet.index());
-        frame.is_some_and(|frame| frame.is_of_program)
+    /// True if a program sent the packet, and not the socket of a flow. Only sockets of flows send
+    /// packets as TCP. Packets of programs have only a size.
+    pub(crate) fn is_of_program(packet: &UnderWay) -> bool {
+        packet.protocol == Protocol::Udp
     }
 
     /// Returns the number of machines.
@@ -352,21 +344,27 @@ impl Kernels {
         }
     }
 
-    /// Queues a packet for a machine. The kernel receives it when the machine runs next.
+    /// Queues a frame for a machine. The kernel receives it when the machine runs next.
     pub(crate) fn deliver(
         &mut self,
         (machine, to): (u32, EndpointId),
-        packet: PacketId,
+        frame: &[u8],
         is_marked: bool,
     ) {
         let arrived = &mut self.machines[machine as usize].arrived;
         if arrived.last() != Some(&to) {
             arrived.push(to);
         }
-        let frame = &mut self.frames[packet.index()].bytes;
-        if is_marked {
-            mark(frame);
-        }
+        let frame = match is_marked {
+            false => frame,
+            true => {
+                // A copy of the packet may share the frame, and may not be marked.
+                self.marked_frame.clear();
+                self.marked_frame.extend_from_slice(frame);
+                mark(&mut self.marked_frame);
+                &self.marked_frame
+            }
+        };
         if let Some(guest) = &mut self.machines[machine as usize].guest {
             guest.deliver(Port::Network, frame);
         }
@@ -408,18 +406,6 @@ impl Kernels {
     pub(crate) fn put_back(&mut self, mut guest_output: GuestOutput) {
         guest_output.clear();
         self.guest_output = guest_output;
-    }
-
-    /// Stores the bytes of a packet.
-    pub(crate) fn keep(&mut self, packet: PacketId, frame: &[u8], is_of_program: bool) {
-        let index = packet.index();
-        if self.frames.len() <= index {
-            self.frames.resize_with(index + 1, Frame::default);
-        }
-        let kept = &mut self.frames[index];
-        kept.is_of_program = is_of_program;
-        kept.bytes.clear();
-        kept.bytes.extend_from_slice(frame);
     }
 
     /// Returns the endpoint whose route a packet from the kernel of `machine` uses. A packet of a

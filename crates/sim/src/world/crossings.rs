@@ -6,8 +6,7 @@ use super::{Endpoints, Event, World};
 use crate::crossing::{Copies, Crossing, Data, ROW_DELAY, RouteChange, Signal, Stage, Times};
 use crate::hop::{Hop, Routes};
 use fadeout_core::{
-    DropCause, EndpointId, HandoverOutcome, LinkId, Packet, PacketId, PacketPool, Probe, RouteId,
-    Time,
+    DropCause, EndpointId, HandoverOutcome, LinkId, PacketId, PacketPool, Probe, RouteId, Time,
 };
 use std::collections::{BTreeMap, VecDeque};
 
@@ -500,9 +499,8 @@ impl<P: Probe> Crossed<'_, P> {
                     self.crossings.list[usize::from(index)].row.bicast += 1;
                     let packet = self.pool.packet(id);
                     self.crossings.copies.on_copy(&packet, index);
-                    let copy = Packet { route, ..packet };
-                    let copy_of = self.pool.insert(copy);
-                    if let Some(hop) = self.routes.hop_at(route, copy.hop) {
+                    let copy_of = self.pool.copy_to(id, route);
+                    if let Some(hop) = self.routes.hop_at(route, packet.hop) {
                         self.enter(hop, copy_of);
                     }
                     return;

@@ -2,6 +2,7 @@
 
 use super::{Event, Transport, World};
 use crate::hop::Hop;
+use crate::kernels::Kernels;
 use fadeout_core::{EndpointId, FlowId, PacketId, Probe, RouteId, Segment, Time};
 use fadeout_transport::tcp::{AppCommand, Outgoing};
 
@@ -88,7 +89,8 @@ impl<P: Probe> World<P> {
         self.fingerprint
             .mix(packet.sent_at, u64::from(to.0) ^ (segment.window << 16));
         if self.probe.wants_packets() {
-            self.probe.received(now, &self.pool.packet(id));
+            let packet = self.pool.packet(id);
+            self.probe.received(now, self.pool.whole(id, &packet));
         }
         match &mut self.endpoints[to].transport {
             Transport::Tcp(tcp) => {
@@ -110,7 +112,7 @@ impl<P: Probe> World<P> {
             }
             Transport::Kernel(end) => {
                 if let Some(kernels) = &mut self.kernels {
-                    if !kernels.is_of_program(id) {
+                    if !Kernels::is_of_program(packet) {
                         end.on_arrival(segment);
                     }
                     kernels.receive(end.machine, id, &mut self.pool, &mut self.agenda);
@@ -240,6 +242,8 @@ impl<P: Probe> World<P> {
 #[inline]
 pub(super) fn show_sent<P: Probe>(world: &mut World<P>, id: PacketId) {
     if world.probe.wants_packets() {
-        world.probe.sent(world.agenda.now(), &world.pool.packet(id));
+        let packet = world.pool.packet(id);
+        let now = world.agenda.now();
+        world.probe.sent(now, world.pool.whole(id, &packet));
     }
 }

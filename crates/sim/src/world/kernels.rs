@@ -42,7 +42,8 @@ impl Kernels {
         agenda: &mut Agenda,
     ) {
         let is_marked = pool[packet].ecn == Ecn::Ce;
-        self.deliver((machine, pool[packet].to), packet, is_marked);
+        let frame = pool.bytes(packet).unwrap_or_default();
+        self.deliver((machine, pool[packet].to), frame, is_marked);
         pool.free(packet);
         self.arm(machine, agenda.now(), agenda);
     }
@@ -98,9 +99,8 @@ impl Kernels {
             protocol,
             segment,
         };
-        let packet_id = pool.insert(packet);
-        self.keep(packet_id, frame, is_of_program);
-        probe.sent(now, &packet);
+        let packet_id = pool.insert_with_bytes(&packet, frame.to_vec());
+        probe.sent(now, pool.whole(packet_id, &packet));
         Some(packet_id)
     }
 }

@@ -12,7 +12,7 @@ use crate::directory::Directory;
 use crate::hop::{Hop, Routes};
 use crate::routing::{Topology, backward};
 use fadeout_core::{
-    Direction, DrbId, EndpointId, FlowId, NodeId, Packet, PacketId, Probe, RouteId, UeId, UnderWay,
+    Direction, DrbId, EndpointId, FlowId, NodeId, PacketId, Probe, RouteId, UeId, UnderWay,
 };
 use fadeout_radio::access::{Backhaul, Move, NetworkNode};
 use std::collections::{BTreeMap, BTreeSet};
@@ -438,11 +438,7 @@ impl UePaths {
         let packet = &world.pool[id];
         if let Some(route) = paths.copy_route(packet.route, packet.hop) {
             let hop = packet.hop;
-            let copy = Packet {
-                route,
-                ..world.pool.packet(id)
-            };
-            let copy_of = world.pool.insert(copy);
+            let copy_of = world.pool.copy_to(id, route);
             if let Some(hop) = world.routes.hop_at(route, hop) {
                 world.enter(hop, copy_of);
             }

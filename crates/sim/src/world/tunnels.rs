@@ -11,8 +11,8 @@ use crate::crossing::Signal;
 use crate::directory::Directory;
 use crate::hop::{Hop, Routes};
 use fadeout_core::{
-    Carried, Direction, DrbId, InterfaceFrame, LinkId, NodeId, Packet, PacketId, PdcpNumber, Probe,
-    Tunnel,
+    Carried, Direction, DrbId, InterfaceFrame, LinkId, NodeId, PacketId, PdcpNumber, Probe, Tunnel,
+    WholePacket,
 };
 use fadeout_radio::access::Backhaul;
 use std::collections::{BTreeMap, BTreeSet};
@@ -111,8 +111,8 @@ impl Tunnels {
     /// messages.
     fn carried<'a>(
         &self,
-        (id, packet): (PacketId, &'a Packet),
-        frame: Option<(&'a InterfaceFrame, Option<&'a Packet>)>,
+        (id, packet): (PacketId, WholePacket<'a>),
+        frame: Option<(&'a InterfaceFrame, Option<WholePacket<'a>>)>,
         routes: &Routes,
         directory: &Directory,
     ) -> Option<Carried<'a>> {
@@ -253,9 +253,12 @@ pub(super) fn show_crossed<P: Probe>(world: &mut World<P>, link: LinkId, arrived
             _ => None,
         };
         let inside = frame.as_ref().and_then(|frame| frame.pdu.as_ref()?.packet);
-        let inside = inside.map(|id| world.pool.packet(id));
-        let frame = frame.as_ref().map(|frame| (frame, inside.as_ref()));
-        let carried = tunnels.carried((id, &packet), frame, &world.routes, &world.directory);
+        let inside = inside.map(|id| (id, world.pool.packet(id)));
+        let inside = inside.as_ref();
+        let inside = inside.map(|(id, packet)| world.pool.whole(*id, packet));
+        let frame = frame.as_ref().map(|frame| (frame, inside));
+        let packet = world.pool.whole(id, &packet);
+        let carried = tunnels.carried((id, packet), frame, &world.routes, &world.directory);
         if let Some(carried) = carried {
             world.probe.crossed(now, link, carried);
         }

@@ -9,8 +9,8 @@
 use crate::common::build;
 use crate::common::{examples, name, read, run_to, world};
 use fadeout_core::{
-    BlockageRow, DropCause, DropRow, EndpointId, Fingerprint, FlowId, LinkId, Packet, Probe, Span,
-    Time,
+    BlockageRow, DropCause, DropRow, EndpointId, Fingerprint, FlowId, LinkId, Probe, Span, Time,
+    WholePacket,
 };
 use fadeout_sim::RESULTS_VERSION;
 use std::num::NonZero;
@@ -177,7 +177,7 @@ impl Probe for Channel {
     fn wants_packets(&self) -> bool {
         true
     }
-    fn sent(&mut self, _: Time, packet: &Packet) {
+    fn sent(&mut self, _: Time, packet: WholePacket<'_>) {
         self.sent += u64::from(packet.to == EndpointId(1));
     }
     fn dropped(&mut self, row: DropRow) {

@@ -4,7 +4,8 @@
 use crate::common::build;
 use crate::common::parse;
 use fadeout_core::{
-    DropCause, DropRow, HandoverOutcome, LinkHandoverRow, Packet, Probe, Span, Time, random::Stream,
+    DropCause, DropRow, HandoverOutcome, LinkHandoverRow, Probe, Span, Time, WholePacket,
+    random::Stream,
 };
 use fadeout_sim::summary;
 use fadeout_testkit::Cases;
@@ -30,12 +31,12 @@ impl Probe for Seen {
     fn wants_packets(&self) -> bool {
         true
     }
-    fn sent(&mut self, now: Time, packet: &Packet) {
+    fn sent(&mut self, now: Time, packet: WholePacket<'_>) {
         if packet.segment.len > 0 {
             *self.sent.entry((now, packet.segment.seq)).or_default() += 1;
         }
     }
-    fn received(&mut self, _: Time, packet: &Packet) {
+    fn received(&mut self, _: Time, packet: WholePacket<'_>) {
         if packet.segment.len > 0 {
             self.arrived.push((packet.sent_at, packet.segment.seq));
         }

@@ -4,7 +4,9 @@
 use crate::common::build;
 use crate::common::unobserved;
 use crate::common::{end, parse};
-use fadeout_core::{CellId, Direction, EndpointId, Packet, Probe, Span, Time, TransportBlockRow};
+use fadeout_core::{
+    CellId, Direction, EndpointId, Probe, Span, Time, TransportBlockRow, WholePacket,
+};
 use fadeout_sim::prediction::{PredictionSettings, Predictor, RegionShape, Report};
 use fadeout_sim::summary;
 use serde_json::Value;
@@ -227,7 +229,7 @@ impl Probe for Windows {
     fn wants_packets(&self) -> bool {
         true
     }
-    fn sent(&mut self, now: Time, packet: &Packet) {
+    fn sent(&mut self, now: Time, packet: WholePacket<'_>) {
         if packet.to == EndpointId(0) {
             self.0.push((now, packet.segment.window as f64));
         }

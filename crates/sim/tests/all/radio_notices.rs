@@ -3,7 +3,7 @@
 use crate::common::build;
 use crate::common::unobserved;
 use crate::common::{end, parse};
-use fadeout_core::{EndpointId, Packet, Probe, Span, Time, TimeoutRow};
+use fadeout_core::{EndpointId, Probe, Span, Time, TimeoutRow, WholePacket};
 
 /// The phone is blocked for half a second in every two seconds, from two seconds on.
 const PERIOD: Span = Span::from_secs(2);
@@ -39,7 +39,7 @@ impl Probe for Watch {
     fn wants_packets(&self) -> bool {
         true
     }
-    fn sent(&mut self, now: Time, packet: &Packet) {
+    fn sent(&mut self, now: Time, packet: WholePacket<'_>) {
         if packet.to != SENDER {
             return;
         }

@@ -9,7 +9,7 @@ use crate::common::build;
 use crate::common::parse;
 use fadeout_core::random::Stream;
 use fadeout_core::{
-    DropRow, EndpointId, FlowId, MptcpOption, Packet, Probe, RadioDropRow, Span, Time,
+    DropRow, EndpointId, FlowId, MptcpOption, Probe, RadioDropRow, Span, Time, WholePacket,
 };
 use fadeout_sim::summary;
 use fadeout_testkit::Cases;
@@ -68,11 +68,11 @@ impl Probe for Watch {
     fn wants_packets(&self) -> bool {
         true
     }
-    fn sent(&mut self, now: Time, _: &Packet) {
+    fn sent(&mut self, now: Time, _: WholePacket<'_>) {
         self.sent += 1;
         self.last_sent_at = now;
     }
-    fn received(&mut self, now: Time, packet: &Packet) {
+    fn received(&mut self, now: Time, packet: WholePacket<'_>) {
         self.received += 1;
         let segment = &packet.segment;
         // A path whose data has already arrived on another path still has to deliver its own copy.

@@ -11,6 +11,7 @@ use crate::hop::Hop;
 use crate::{build, catalog};
 use fadeout_core::{
     DropRow, EndpointId, FlowId, LinkHandoverRow, LinkId, Packet, PacketId, Probe, Span, Time,
+    WholePacket,
 };
 use fadeout_scenario::Source;
 use fadeout_transport::tcp::{AppCommand, AppEvent};
@@ -42,11 +43,11 @@ impl Probe for Seen {
     fn wants_packets(&self) -> bool {
         true
     }
-    fn sent(&mut self, now: Time, packet: &Packet) {
-        self.sent.push((now, *packet));
+    fn sent(&mut self, now: Time, packet: WholePacket<'_>) {
+        self.sent.push((now, *packet.packet));
     }
-    fn received(&mut self, now: Time, packet: &Packet) {
-        self.received.push((now, *packet));
+    fn received(&mut self, now: Time, packet: WholePacket<'_>) {
+        self.received.push((now, *packet.packet));
         if let Some(flow) = self.fails_in {
             let of_flow = self.received.iter().filter(|(_, seen)| seen.flow == flow);
             assert!(of_flow.count() < 100, "a hundred packets");

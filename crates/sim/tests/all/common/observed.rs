@@ -54,11 +54,11 @@ impl Probe for Box<dyn Observer> {
     }
     forward! {
         fn delivered(&mut self, now: Time, flow: FlowId, bytes: u64);
-        fn sent(&mut self, now: Time, packet: &Packet);
+        fn sent(&mut self, now: Time, packet: WholePacket<'_>);
         fn mac_pdu(&mut self, pdu: &MacPdu<'_>);
         fn scheduling_request(&mut self, request: SchedulingRequest);
         fn crossed(&mut self, now: Time, link: LinkId, what: Carried<'_>);
-        fn received(&mut self, now: Time, packet: &Packet);
+        fn received(&mut self, now: Time, packet: WholePacket<'_>);
     }
 }
 
