@@ -17,6 +17,7 @@ KINDS = {
     "congestion-control": "Growth and reduction of a sender's window",
     "profile": "TCP stack: its timers, recovery and options",
     "application": "Data that a flow sends, and its times",
+    "transport": "Transport of a flow in place of its application's TCP or UDP",
     "path-scheduler": "Choice of the path that Multipath TCP sends on next",
     "coupling": "Coupling of the congestion windows of Multipath TCP's paths",
     "queue-discipline": "Drops and marks of a link's queue",

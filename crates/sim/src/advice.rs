@@ -6,6 +6,7 @@ mod duplex;
 mod forwarding;
 mod mobility;
 mod reverse;
+mod silence;
 mod split;
 
 use crate::build::link::longest_delay;
@@ -100,10 +101,14 @@ pub fn advice(scenario: &Scenario) -> Vec<String> {
 
 /// Returns one sentence for each warning that only a run can give. The warnings name UEs that never
 /// attached, forwarded packets that a queue dropped, and connections that never opened or gave up.
+/// They also name flows with a port that sent nothing.
 pub(crate) fn remarks<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<String> {
     let mut sentences = attach::missing(scenario, world);
     sentences.extend(connect::missing(scenario, world));
     sentences.extend(forwarding::dropped(world));
+    let silent = silence::silent(scenario, world).map(|name| (name, ()));
+    let sentence = |(): &(), _: &str| silence::SENTENCE.to_owned();
+    sentences.extend(by_kind("flow", silent, |()| (), sentence));
     sentences
 }
 

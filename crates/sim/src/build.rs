@@ -203,7 +203,7 @@ pub enum BuildError {
     /// A flow's datagrams are larger than the largest SDU of PDCP.
     #[error(
         "flow \"{flow}\": its datagrams are IP packets of {size} B, and PDCP of UE \"{ue}\" takes {most} B at most; \
-         expected a smaller size"
+         expected a smaller {key}"
     )]
     LongDatagram {
         /// Name of the flow.
@@ -214,6 +214,8 @@ pub enum BuildError {
         size: u64,
         /// Size of the largest SDU of PDCP, bytes.
         most: u64,
+        /// Key that determines the size.
+        key: &'static str,
     },
     /// Several mistakes at once.
     #[error("{}", lines(.0))]

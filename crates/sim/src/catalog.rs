@@ -20,6 +20,11 @@ static CATALOG: Catalog = Catalog {
             entries: fadeout_traffic::APPLICATIONS,
         },
         Kind {
+            name: "transport",
+            plural: "transports",
+            entries: fadeout_transport::port::TRANSPORTS,
+        },
+        Kind {
             name: "path-scheduler",
             plural: "path-schedulers",
             entries: fadeout_transport::multipath::PATH_SCHEDULERS,

@@ -128,9 +128,9 @@ fn carriers(scenario: &Scenario) -> (usize, Vec<usize>) {
 fn refuse(scenario: &Scenario) -> Result<(), String> {
     let probe = &scenario.probe;
     let ues = &scenario.ues;
-    let flow = |has: fn(&fadeout_scenario::Flow) -> bool| {
+    let flow = |key: &str, has: fn(&fadeout_scenario::Flow) -> bool| {
         let flow = scenario.flows.iter().find(|&flow| has(flow));
-        flow.map(|flow| format!("`flow.{}.link-info`", flow.name))
+        flow.map(|flow| format!("`flow.{}.{key}`", flow.name))
     };
     let kernel = scenario.nodes.iter().find(|node| node.kernel.is_some());
     let dual = ues.iter().find(|ue| ue.pscell.is_some());
@@ -157,8 +157,12 @@ fn refuse(scenario: &Scenario) -> Result<(), String> {
             "follows cars in all cells",
         ),
         (
-            flow(|flow| flow.link_info.is_some()),
+            flow("link-info", |flow| flow.link_info.is_some()),
             "tells both ends of a link at one instant",
+        ),
+        (
+            flow("transport", |flow| flow.transport.is_some()),
+            "sends and receives outside of the simulation, between two events",
         ),
         (
             kernel.map(|node| format!("`node.{}.kernel`", node.name)),

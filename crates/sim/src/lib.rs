@@ -34,10 +34,10 @@ pub use divided::{DividedSimulation, Worlds, check_with_own};
 pub use geometry::geometry;
 pub use hop::Hop;
 pub use kernels::KernelError;
-pub use run::{Control, Progress, RunError, RunResults, Simulation};
+pub use run::{Control, PortAddress, Progress, RunError, RunResults, Simulation};
 pub use summary::{resolved, sum_up, summary};
 pub use tracks::{Tracks, tracks};
-pub use world::{RouteError, World};
+pub use world::{Arrival, PortEnd, PortError, RouteError, World};
 
 /// Types for a congestion control of the user's own.
 pub use fadeout_transport::congestion;

@@ -172,9 +172,11 @@ fn connection_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &Wor
     let sum: SenderStatistics = subflows.iter().map(|account| account.statistics).sum();
     let multipath = described.multipath.as_ref();
     let coupling = multipath.map(|multipath| multipath.coupling.name.as_str());
+    let named = described.transport.as_ref();
+    let named = named.unwrap_or(&described.application);
     FlowRow {
         flow: described.name.clone(),
-        application: described.application.name.clone(),
+        application: named.name.clone(),
         profile: described.profile.clone(),
         congestion_control: match coupling {
             None | Some(UNCOUPLED) => congestion_control(described),

@@ -49,7 +49,7 @@ table! {
     pub struct FlowRow = "flows" in summary {
         /// Name of the flow.
         flow: String, "";
-        /// Application that the flow carries.
+        /// Application that the flow carries. `port` for datagrams of the caller of the simulation.
         application: String, "";
         /// Transport stack of both ends of the flow. `udp` for datagrams.
         profile: String, "";
@@ -343,7 +343,7 @@ table! {
         group: String, "";
         /// Name of the flow.
         flow: String, "";
-        /// Application that the flow carries.
+        /// Application that the flow carries. `port` for datagrams of the caller of the simulation.
         application: String, "";
         /// Congestion control of the data sender.
         congestion_control: String, "";

@@ -197,6 +197,7 @@ impl Builder<'_, '_> {
             let message = format!("no route leads from `{from}` to `{to}`");
             self.mistake(fields.place_of("to"), message, "nodes that links connect");
         }
+        self.check_transport(fields);
         let route = self.flow_route(fields, ends)?;
         let multipath = match fields.fields("multipath") {
             Some(multipath) => Some(self.multipath(multipath, fields, ends)?),
@@ -208,6 +209,25 @@ impl Builder<'_, '_> {
         };
         let own = (name.to_owned(), from, to, route, multipath, link_info);
         Flow::read(fields, Some(own), self)
+    }
+
+    /// Refuses keys of applications and connections in a flow whose ends are outside of the
+    /// simulation.
+    fn check_transport(&mut self, fields: &Fields) {
+        let Some(transport) = fields.named("transport") else {
+            return;
+        };
+        for key in Flow::KEYS_OF_APPLICATIONS {
+            if fields.is_given(key) {
+                let message = format!(
+                    "`{key}` of a flow with the transport `{}`, whose datagrams come from the \
+                     caller of the simulation",
+                    transport.name
+                );
+                let expected = format!("no `{key}`, or no `transport`");
+                self.mistake(fields.place_of(key), message, &expected);
+            }
+        }
     }
 
     fn link_info(

@@ -55,6 +55,10 @@ key_table! {
         profile: String = Shape::NameOf("profile"), FirstOfKind;
         /// Parameters of the transport stack that replace those of the `profile`.
         tcp: Parameters = Shape::ParametersOf { kind: "profile", by: "profile" }, Optional;
+        /// Transport in place of the TCP or UDP of the application. With `port`, both ends of the
+        /// flow are outside of the simulation: the caller of the simulation sends and receives the
+        /// datagrams. Such a flow has no application. Default: the protocol of the application.
+        transport: Option<Named> = Shape::Named { kind: "transport", tag: "kind" }, Optional;
         /// Congestion control of the data sender. Default: the one of the `profile`.
         congestion_control: Option<Named> =
             Shape::Named { kind: "congestion-control", tag: "name" }, Optional;
@@ -68,6 +72,21 @@ key_table! {
         /// notices.
         "link-info" = Shape::Table(LinkInfoSettings::KEYS), Optional;
     }
+}
+
+impl Flow {
+    /// Keys of applications and their connections. A flow with a `transport` has none of them.
+    pub(crate) const KEYS_OF_APPLICATIONS: [&str; 9] = [
+        "application",
+        "profile",
+        "tcp",
+        "congestion-control",
+        "multipath",
+        "link-info",
+        "arrivals",
+        "start",
+        "start-spacing",
+    ];
 }
 
 key_table! {

@@ -137,6 +137,11 @@ impl Scenario {
             table["link-info"] = Value::Object(info.written());
             table["link-info"]["link"] = json!(self.source_name(info.source));
         }
+        if flow.transport.is_some()
+            && let Value::Object(table) = &mut table
+        {
+            table.retain(|key, _| !Flow::KEYS_OF_APPLICATIONS.contains(&key.as_str()));
+        }
         table
     }
 }

@@ -444,6 +444,23 @@ pub(crate) static CATALOG: Catalog = Catalog {
             ],
         },
         Kind {
+            name: "transport",
+            plural: "transports",
+            entries: &[entry(
+                "port",
+                &[],
+                &[parameter(
+                    "mtu",
+                    ParameterKind::Integer {
+                        min: 68,
+                        max: 65_535,
+                        unit: "bytes",
+                    },
+                    "1500 B",
+                )],
+            )],
+        },
+        Kind {
             name: "path-scheduler",
             plural: "path-schedulers",
             entries: &[

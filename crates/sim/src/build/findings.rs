@@ -46,10 +46,10 @@ impl BuildError {
                 ("flow", Some(flow), None)
             }
             BuildError::Unknown { flow, kind, .. } => ("flow", Some(flow), Some(key_of(kind))),
-            BuildError::Datagrams { flow, key, .. } => ("flow", Some(flow), Some(*key)),
+            BuildError::Datagrams { flow, key, .. }
+            | BuildError::LongDatagram { flow, key, .. } => ("flow", Some(flow), Some(*key)),
             BuildError::NoRoute(flow) => ("flow", Some(flow), Some("to")),
             BuildError::LongRoute(flow) => ("flow", Some(flow), Some("route")),
-            BuildError::LongDatagram { flow, .. } => ("flow", Some(flow), Some("size")),
             BuildError::Uninformed { flow, .. } => ("flow", Some(flow), Some("outage-response")),
             BuildError::ForeignLink { flow, .. } | BuildError::NeverBlocked { flow, .. } => {
                 ("flow", Some(flow), Some("link-info"))

@@ -6,7 +6,7 @@ use crate::directory::{Directory, FlowEntry};
 use crate::hop::{Hop, MAX_HOPS};
 use crate::notices::{Notices, Outlook};
 use crate::routing::Topology;
-use crate::world::{Endpoint, Flow, Parts, Recipe, Transport, congestion};
+use crate::world::{Endpoint, Flow, Parts, PortState, Recipe, Transport, congestion};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
 use fadeout_core::{
@@ -15,6 +15,7 @@ use fadeout_core::{
 use fadeout_scenario::{self as scenario, LinkInfoSource, Named, Scenario};
 use fadeout_traffic::Application;
 use fadeout_transport::congestion::Congestion;
+use fadeout_transport::port::{NamedTransport, PortLimits};
 use fadeout_transport::tcp::{LossRecovery, OutageResponse, TcpConfig};
 use fadeout_transport::udp::UdpEndpoint;
 use std::sync::Arc;
@@ -62,6 +63,7 @@ impl<'a> Flows<'a> {
         let application = Application::new(name, parameters, random)
             .ok_or_else(|| unknown(flow, "application", name))?;
         match (application.protocol(), &flow.multipath) {
+            _ if flow.transport.is_some() => self.add_port((id, &entry), flow)?,
             (Protocol::Udp, _) => self.add_datagrams((id, &entry), flow, &application)?,
             (Protocol::Tcp, _) if kernel::has_kernel(self.scenario, flow) => {
                 kernel::add(self, (id, &entry), flow)?;
@@ -97,8 +99,9 @@ impl<'a> Flows<'a> {
                 key,
             });
         }
+        let largest = (application.largest_datagram().0, "size");
         for (end, endpoint, peer, route) in self.ends(entry, flow)? {
-            self.check_datagrams(flow, application, route)?;
+            self.check_datagrams(flow, largest, route)?;
             let udp = Transport::Udp(Box::new(UdpEndpoint::new(id, end)));
             debug_assert_eq!(endpoint.index(), self.parts.endpoints.len());
             self.parts
@@ -108,17 +111,36 @@ impl<'a> Flows<'a> {
         Ok(())
     }
 
+    fn add_port(
+        &mut self,
+        (id, entry): (FlowId, &FlowEntry),
+        flow: &scenario::Flow,
+    ) -> Result<(), BuildError> {
+        let limits = port_limits(flow)?;
+        let largest = (limits.largest_payload().0, "mtu");
+        for (end, endpoint, peer, route) in self.ends(entry, flow)? {
+            self.check_datagrams(flow, largest, route)?;
+            let port = Transport::Port(Box::new(PortState::new(id, end, limits)));
+            debug_assert_eq!(endpoint.index(), self.parts.endpoints.len());
+            self.parts
+                .endpoints
+                .push(Endpoint::new(port, id, peer, route));
+        }
+        Ok(())
+    }
+
     /// Refuses datagrams that are larger than the largest SDU of PDCP, because IP packets are not
-    /// fragmented.
+    /// fragmented. The arguments have the payload of the largest datagram, and the key that
+    /// determines it.
     ///
     /// Standard: TS 38.323 §4.3.1; TS 36.323 §4.3.1.
     fn check_datagrams(
         &self,
         flow: &scenario::Flow,
-        application: &Application,
+        (payload, key): (u64, &'static str),
         route: RouteId,
     ) -> Result<(), BuildError> {
-        let size = application.largest_datagram().0 + u64::from(DATAGRAM_HEADERS);
+        let size = payload + u64::from(DATAGRAM_HEADERS);
         for &hop in self.parts.routes.hops(route) {
             let Hop::Bearer { bearer, .. } = hop else {
                 continue;
@@ -135,6 +157,7 @@ impl<'a> Flows<'a> {
                     ue: self.scenario.ues[ue.index()].name.clone(),
                     size,
                     most,
+                    key,
                 });
             }
         }
@@ -400,8 +423,20 @@ fn check_outage_response(
     })
 }
 
-/// True if the flow's application sends UDP datagrams instead of a TCP stream.
+/// Returns the limits of the datagrams of a flow with a port.
+fn port_limits(flow: &scenario::Flow) -> Result<PortLimits, BuildError> {
+    let named = flow.transport.as_ref();
+    let (name, given) = named.map_or(("port", Parameters::NONE), |it| (&it.name, &it.parameters));
+    let transport = NamedTransport::new(name, given);
+    let transport = transport.ok_or_else(|| unknown(flow, "transport", name))?;
+    Ok(transport.port_limits())
+}
+
+/// True if the flow sends UDP datagrams instead of a TCP stream.
 pub(crate) fn is_datagrams(flow: &scenario::Flow) -> bool {
+    if flow.transport.is_some() {
+        return true;
+    }
     let Named { name, parameters } = &flow.application;
     let application = Application::new(name, parameters, Stream::new(0, "application", 0));
     application.is_some_and(|application| application.protocol() == Protocol::Udp)

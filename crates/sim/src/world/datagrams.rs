@@ -1,29 +1,23 @@
 //! Sending and receiving of UDP datagrams.
 
-use super::{Transport, World};
-use fadeout_core::{Bytes, Datagram, EndpointId, FlowEnd, Packet, PacketId, Probe, Protocol};
+use super::{Endpoint, Transport, World};
+use fadeout_core::{
+    Bytes, Datagram, Ecn, EndpointId, FlowEnd, Packet, PacketId, Probe, Protocol, Time,
+};
 
 impl<P: Probe> World<P> {
     /// Sends a datagram from one end of a flow.
     pub(super) fn send_datagram(&mut self, from: EndpointId, bytes: Bytes) {
         let now = self.agenda.now();
         let end = &mut self.endpoints[from];
-        let (flow, to, route) = (end.flow, end.peer, end.route);
         let Transport::Udp(udp) = &mut end.transport else {
             return;
         };
         let datagram = udp.send(now, bytes.0 as u32);
-        let id = self.pool.insert(Packet {
-            flow,
-            to,
-            route,
-            protocol: Protocol::Udp,
-            sent_at: now,
-            segment: datagram.to_segment(),
-            ..Packet::default()
-        });
+        let packet = packet_of(end, now, Ecn::NotEct, datagram);
+        let id = self.pool.insert(packet);
         super::endpoints::show_sent(self, id);
-        self.enter(self.routes.first(route), id);
+        self.enter(self.routes.first(packet.route), id);
     }
 
     /// Hands a datagram that reached its endpoint to the application.
@@ -45,5 +39,19 @@ impl<P: Probe> World<P> {
             flow.count_delivered(flow_id, bytes.0, now, &mut self.probe);
         }
         self.after_application(flow_id);
+    }
+}
+
+/// Returns the packet of a datagram that an endpoint sends now.
+pub(super) fn packet_of(from: &Endpoint, now: Time, ecn: Ecn, datagram: Datagram) -> Packet {
+    Packet {
+        flow: from.flow,
+        to: from.peer,
+        route: from.route,
+        ecn,
+        protocol: Protocol::Udp,
+        sent_at: now,
+        segment: datagram.to_segment(),
+        ..Packet::default()
     }
 }

@@ -32,7 +32,11 @@ impl<P: Probe> World<P> {
                     kernels.ask(end, command, &mut self.agenda);
                 }
             }
-            Transport::Waiting(_) | Transport::Over(_) | Transport::Elsewhere => {}
+            // The bytes of a port come from the caller, and not from an application.
+            Transport::Waiting(_)
+            | Transport::Over(_)
+            | Transport::Elsewhere
+            | Transport::Port(_) => {}
             Transport::Udp(_) => {
                 // UDP flows have no connection. Only `Write` has an effect, and commands to open or
                 // close are ignored.
@@ -120,6 +124,7 @@ impl<P: Probe> World<P> {
             }
             Transport::Waiting(_) | Transport::Over(_) | Transport::Elsewhere => self.pool.free(id),
             Transport::Udp(_) => self.receive_datagram(id),
+            Transport::Port(_) => self.receive_at_port(id),
         }
     }
 

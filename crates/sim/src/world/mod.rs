@@ -17,6 +17,8 @@ mod links;
 mod notices;
 mod parts;
 mod paths;
+mod port_state;
+mod ports;
 mod predictions;
 mod radio;
 mod reroute;
@@ -32,6 +34,8 @@ pub(crate) use crossings::Crossings;
 pub(crate) use gathering::gathered;
 pub(crate) use parts::{Endpoint, Endpoints, Flow, MultipathHost, Parts, Transport};
 pub(crate) use paths::{UePath, UePaths, reaches_all};
+pub(crate) use port_state::PortState;
+pub use port_state::{Arrival, PortEnd, PortError};
 pub use reroute::RouteError;
 pub(crate) use tcp_end::{Account, Recipe, congestion};
 pub(crate) use tunnels::Tunnels;
@@ -121,6 +125,8 @@ pub struct World<P> {
     from_backhaul: Vec<PacketId>,
     /// Requests of applications that are not carried out yet.
     asks: Vec<Ask>,
+    /// True if a datagram has arrived at a port since the caller began to wait for one.
+    has_new_arrival: bool,
     directory: Arc<Directory>,
     /// Links into other worlds, each with the number of the other world.
     outgoing_links: Vec<(LinkId, usize)>,
@@ -146,12 +152,9 @@ impl<P: Probe> World<P> {
             link.report_blockages(duration, &mut probe);
         }
         let mut agenda = Agenda::new();
-        let is_elsewhere = |id: EndpointId| {
-            let endpoint: &Endpoint = &parts.endpoints[id.index()];
-            matches!(endpoint.transport, Transport::Elsewhere)
-        };
+        let has_application = |id: EndpointId| parts.endpoints[id.index()].has_application();
         for (index, flow) in parts.flows.iter().enumerate() {
-            if is_elsewhere(flow.sender) && is_elsewhere(flow.receiver) {
+            if !has_application(flow.sender) && !has_application(flow.receiver) {
                 continue;
             }
             agenda.schedule(
@@ -205,6 +208,7 @@ impl<P: Probe> World<P> {
             arrivals: Vec::with_capacity(4096),
             from_backhaul: Vec::new(),
             asks: Vec::new(),
+            has_new_arrival: false,
             directory: parts.directory,
             outgoing_links: parts.outgoing_links,
             probe,

@@ -6,7 +6,7 @@ use crate::kernels::{KernelEnd, Kernels};
 use crate::notices::Notices;
 use crate::prediction::Forecast;
 use crate::radio::Radio;
-use crate::world::{Account, Crossings, Recipe, Tunnels, UePaths};
+use crate::world::{Account, Crossings, PortState, Recipe, Tunnels, UePaths};
 use fadeout_core::{EndpointId, FlowEnd, FlowId, LinkId, RouteId, Time, Wake};
 use fadeout_link::{Link, RadioStates};
 use fadeout_traffic::Application;
@@ -37,6 +37,8 @@ pub(crate) enum Transport {
     Kernel(Box<KernelEnd>),
     /// A sender or receiver of datagrams, without a connection.
     Udp(Box<UdpEndpoint>),
+    /// An end whose datagrams come from and go to the caller of the simulation.
+    Port(Box<PortState>),
     /// An endpoint in another world.
     Elsewhere,
 }
@@ -66,6 +68,12 @@ impl Endpoint {
             route,
             wake: Wake::default(),
         }
+    }
+
+    /// True if the application of the endpoint runs in this world. The application of other ends is
+    /// in another world, or outside of the simulation.
+    pub(super) fn has_application(&self) -> bool {
+        !matches!(self.transport, Transport::Elsewhere | Transport::Port(_))
     }
 
     /// Replaces a closed connection by its account, which the summary needs. This frees memory.
@@ -113,7 +121,10 @@ impl Endpoints {
             Transport::Subflow { connection, path } => Some(Account::from_tcp(
                 self.host(*connection).connection.subflow(*path),
             )),
-            Transport::Udp(_) | Transport::Kernel(_) | Transport::Elsewhere => None,
+            Transport::Udp(_)
+            | Transport::Port(_)
+            | Transport::Kernel(_)
+            | Transport::Elsewhere => None,
         }
     }
 
@@ -139,6 +150,7 @@ impl Endpoints {
     pub(crate) fn udp(&self, id: EndpointId) -> Option<&UdpEndpoint> {
         match &self[id].transport {
             Transport::Udp(udp) => Some(udp),
+            Transport::Port(port) => Some(port.udp()),
             _ => None,
         }
     }
@@ -163,6 +175,16 @@ impl Endpoints {
             Transport::Kernel(end) if end.machine == machine => Some((end, endpoint.flow)),
             _ => None,
         }
+    }
+
+    /// Returns an endpoint. `None` if there is no endpoint with this number.
+    pub(super) fn get(&self, id: EndpointId) -> Option<&Endpoint> {
+        self.list.get(id.index())
+    }
+
+    /// Returns an endpoint. `None` if there is no endpoint with this number.
+    pub(super) fn get_mut(&mut self, id: EndpointId) -> Option<&mut Endpoint> {
+        self.list.get_mut(id.index())
     }
 
     /// Returns the number of multipath connections.
@@ -205,6 +227,7 @@ impl IndexMut<EndpointId> for Endpoints {
 /// A flow with its application and its progress.
 #[derive(Debug, Clone)]
 pub(crate) struct Flow {
+    /// Application of the flow. A flow with a port has one that never starts.
     pub(crate) application: Application,
     pub(crate) sender: EndpointId,
     pub(crate) receiver: EndpointId,

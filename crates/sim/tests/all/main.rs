@@ -28,6 +28,7 @@ mod ltm;
 mod multipath;
 mod order;
 mod own_congestion;
+mod ports;
 mod predictions;
 mod rab;
 mod radio;
