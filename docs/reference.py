@@ -38,6 +38,13 @@ TOPICS = (
         "of their own. The functions make further tables from a run.",
         ("Results", "by_ue", "by_cell", "losses", "leg_shares", "handover_metrics"),
     ),
+    Topic(
+        "api-ports",
+        "Ports",
+        "Datagrams between a program and a simulation. "
+        "[A guide](../howto/own-protocol.md) shows their use.",
+        ("PortEnd", "Arrival", "asyncio_loop"),
+    ),
     Topic("api-figures", "Figures", "`results.plot` is a `Plots` object.", (), plot),
     Topic(
         "api-reports",
@@ -99,6 +106,7 @@ TOPICS = (
             "ResultError",
             "CongestionControlError",
             "HandoverPolicyError",
+            "PortError",
             "EngineBug",
         ),
     ),

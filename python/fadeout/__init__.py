@@ -18,8 +18,17 @@ TYPE_CHECKING = False
 """Flag of `typing`. It is defined here because `typing` takes longer to import than all else."""
 
 if TYPE_CHECKING:
+    from fadeout._asyncio import asyncio_loop
     from fadeout._geometry import geometry, sights, tracks
-    from fadeout._native import EngineBug, FadeoutError, ResultError, ScenarioError
+    from fadeout._native import (
+        Arrival,
+        EngineBug,
+        FadeoutError,
+        PortError,
+        ResultError,
+        ScenarioError,
+    )
+    from fadeout._port import PortEnd
     from fadeout._run import Interrupted, check, run
     from fadeout._simulation import Simulation
     from fadeout._version import __version__
@@ -32,6 +41,7 @@ if TYPE_CHECKING:
     from fadeout.results import Results
 
 __all__ = [
+    "Arrival",
     "Campaign",
     "CongestionControl",
     "CongestionControlError",
@@ -40,11 +50,14 @@ __all__ = [
     "HandoverPolicy",
     "HandoverPolicyError",
     "Interrupted",
+    "PortEnd",
+    "PortError",
     "ResultError",
     "Results",
     "ScenarioError",
     "Simulation",
     "__version__",
+    "asyncio_loop",
     "by_cell",
     "by_ue",
     "check",
@@ -59,8 +72,17 @@ __all__ = [
 ]
 
 _HOMES = {
+    "fadeout._asyncio": ("asyncio_loop",),
     "fadeout._geometry": ("geometry", "sights", "tracks"),
-    "fadeout._native": ("EngineBug", "FadeoutError", "ResultError", "ScenarioError"),
+    "fadeout._native": (
+        "Arrival",
+        "EngineBug",
+        "FadeoutError",
+        "PortError",
+        "ResultError",
+        "ScenarioError",
+    ),
+    "fadeout._port": ("PortEnd",),
     "fadeout._run": ("Interrupted", "check", "run"),
     "fadeout._simulation": ("Simulation",),
     "fadeout._version": ("__version__",),

@@ -38,7 +38,37 @@ class ScenarioError(FadeoutError):
 class ResultError(FadeoutError):
     path: str | None
 
+class PortError(FadeoutError): ...
 class EngineBug(FadeoutError): ...
+
+class Arrival:
+    """A datagram that has arrived at an end of a port."""
+
+    @property
+    def bytes(self) -> bytes:
+        """Payload, as the other end sent it."""
+    @property
+    def ecn(self) -> int:
+        """ECN field of the IP header. The value 3 is a mark of congestion."""
+    @property
+    def time_s(self) -> float:
+        """Time of the arrival in seconds."""
+    @property
+    def sent_s(self) -> float:
+        """Time at which the other end sent the datagram, in seconds."""
+
+class PortEnd:
+    """An end of a flow with a port. `fadeout.PortEnd` is its interface."""
+
+    @property
+    def node(self) -> str:
+        """Name of the node."""
+    @property
+    def address(self) -> tuple[str, int]:
+        """IP address and UDP port of the end, as in captures."""
+    @property
+    def largest_bytes(self) -> int:
+        """Payload of the largest datagram that the end may send."""
 
 class Window:
     """The congestion window that the stack and the algorithm share."""
@@ -305,6 +335,20 @@ class Simulation:
     def advance(self, until_s: float) -> tuple[str, BaseException, str] | None:
         """Simulate up to and including `until_s`. Return the message, exception and kind if a
         user-written class raised an exception.
+        """
+    def ports(self) -> list[str]:
+        """Names of the flows with a port."""
+    def port(self, flow: str) -> tuple[PortEnd, PortEnd]:
+        """Return the ends of a flow with a port, first the one at its node `from`."""
+    def send(self, end: PortEnd, payload: bytes, ecn: int) -> None:
+        """Send a datagram from an end, now."""
+    def receive(self, end: PortEnd) -> list[Arrival]:
+        """Return the datagrams that have arrived at an end since the last call."""
+    def advance_to_arrival(
+        self, until_s: float
+    ) -> tuple[float | None, tuple[str, BaseException, str] | None]:
+        """Simulate up to the first arrival at a port. Return its time, and the message, exception
+        and kind if a user-written class raised an exception.
         """
     def finish(self) -> Outcome:
         """End the run at the present time."""

@@ -4,6 +4,7 @@ from os import PathLike
 from pathlib import Path
 
 from fadeout import _native, congestion, handover_policy
+from fadeout._port import PortEnd
 from fadeout._run import (
     CongestionControls,
     HandoverPolicies,
@@ -72,6 +73,7 @@ class Simulation:
             handover_policies=handover_policy.makers(handover_policies),
             allow_programs=allow_programs,
         )
+        self._is_finished = False
 
     @property
     def now_s(self) -> float:
@@ -104,10 +106,63 @@ class Simulation:
                 finished.
             RuntimeError: the simulation is finished, or in the middle of a step.
         """
-        raised = self._native.advance(until_s)
+        self._check_own(self._native.advance(until_s))
+
+    def _check_own(self, raised: tuple[str, BaseException, str] | None) -> None:
         if raised is not None:
             message, error, kind = raised
             raise own_error(kind, message, self.finish()) from error
+
+    @property
+    def is_finished(self) -> bool:
+        """True after `finish`, and after an exception of a user-written class."""
+        return self._is_finished
+
+    @property
+    def ports(self) -> list[str]:
+        """The names of the flows with `transport = "port"`, in the order of the scenario."""
+        return self._native.ports()
+
+    def port(self, flow: str) -> tuple[PortEnd, PortEnd]:
+        """Returns the two ends of a flow with `transport = "port"`.
+
+        Args:
+            flow: the name of the flow.
+
+        Returns:
+            The end at the node `from` of the flow, and the end at its node `to`. Each can send to
+            the other.
+
+        Raises:
+            ValueError: there is no such flow, or it has another transport.
+            RuntimeError: the simulation is finished, or in the middle of a step.
+        """
+        one, other = self._native.port(flow)
+        return PortEnd(self._native, one), PortEnd(self._native, other)
+
+    def advance_to_arrival(self, until_s: float) -> float | None:
+        """Simulates to the first arrival at an end of a port, at most up to `until_s`.
+
+        Datagrams that arrived before the call do not end it, even if they were not received. Call
+        `receive` of each end first. Several datagrams may arrive at the same time, and some of them
+        only in the next call.
+
+        Args:
+            until_s: simulated time in seconds. `math.inf` simulates to the end.
+
+        Returns:
+            The time of the arrival in seconds, which is now the present time. None if nothing
+            arrived by `until_s`.
+
+        Raises:
+            ValueError: `until_s` is before `now_s`, or not a number.
+            CongestionControlError: as for `advance`.
+            HandoverPolicyError: as for `advance`.
+            RuntimeError: the simulation is finished, or in the middle of a step.
+        """
+        arrived_s, raised = self._native.advance_to_arrival(until_s)
+        self._check_own(raised)
+        return arrived_s
 
     def finish(self) -> Results:
         """Ends the run at the present time, and returns its results.
@@ -119,6 +174,7 @@ class Simulation:
             RuntimeError: the simulation is finished, or in the middle of a step.
         """
         outcome = self._native.finish()
+        self._is_finished = True
         results = Results.from_outcome(outcome)
         warn_of(outcome["remarks"], results)
         return results

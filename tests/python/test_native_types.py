@@ -139,6 +139,14 @@ def test_every_value_has_the_type_that_the_stub_states():
     policies = {"looks": LooksAtReports}
     for changes in (own, {**own, "mobility-management.max-ues": 5}):
         fadeout.run(ROOT / "scenarios/handover.toml", set=changes, handover_policies=policies)
+    link = '[link.path]\nfrom = "one"\nto = "two"\nrate = "unlimited"\ndelay = "1 ms"\n'
+    flow = '[flow.app]\nfrom = "one"\nto = "two"\ntransport = "port"\n'
+    simulation = _native.Simulation(f'duration = "1 s"\n{link}{flow}')
+    one, other = simulation.port("app")
+    look(one)
+    simulation.send(one, b"", 0)
+    simulation.advance(0.5)
+    look(simulation.receive(other)[0])
     values = {name for name in classes_with_getters() if not is_made_by_users(name)}
     assert {kind for kind, _ in seen} == values
     for (kind, name), found in seen.items():

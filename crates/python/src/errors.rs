@@ -28,6 +28,12 @@ create_exception!(
 );
 create_exception!(
     fadeout,
+    PortError,
+    FadeoutError,
+    "A port cannot send: the run has ended, or too many bytes are in flight or not fetched."
+);
+create_exception!(
+    fadeout,
     EngineBug,
     FadeoutError,
     "The engine broke one of its own invariants: a bug in fadeout, not in the scenario."

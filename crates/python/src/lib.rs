@@ -10,6 +10,7 @@ mod kernel;
 mod own;
 mod packetdrill;
 mod policy;
+mod port;
 mod prediction;
 mod progress;
 mod run;
@@ -28,7 +29,7 @@ mod _native {
     #[pymodule_export]
     use crate::congestion::{PyAck, PyEvent, PyLinkInfo, PyRateSample, PySent, PyWindow};
     #[pymodule_export]
-    use crate::errors::{EngineBug, FadeoutError, ResultError, ScenarioError};
+    use crate::errors::{EngineBug, FadeoutError, PortError, ResultError, ScenarioError};
     #[pymodule_export]
     use crate::kernel::{
         check_kernel, kernel_agent, kernel_agent_file, kernel_clock, kernel_folder, kernels,
@@ -37,6 +38,8 @@ mod _native {
     use crate::packetdrill::packetdrill;
     #[pymodule_export]
     use crate::policy::{PyHandover, PyReport};
+    #[pymodule_export]
+    use crate::port::{PyArrival, PyPortEnd};
     #[pymodule_export]
     use crate::prediction::{PyPredictor, score_predictions};
     #[pymodule_export]

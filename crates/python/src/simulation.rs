@@ -3,6 +3,7 @@
 use crate::errors::EngineBug;
 use crate::guard::guarded;
 use crate::own::{Own, Raised};
+use crate::port::{PyArrival, PyPortEnd, ends_of, send};
 use crate::progress::{Answer, Reporter};
 use crate::run::{Failure, Reading, Request, as_dict, prepared};
 use fadeout_core::{Span, Time};
@@ -104,45 +105,56 @@ impl PySimulation {
     }
 
     /// Simulates up to and including `until_s`. Returns `None`, or the exception of a user's own
-    /// class: a message, the exception and the kind of class.
-    fn advance(
+    /// class.
+    fn advance(&self, py: Python<'_>, until_s: f64) -> PyResult<Option<OwnException>> {
+        let (_, raised) = self.step(py, until_s, Until::Time)?;
+        Ok(raised)
+    }
+
+    /// Simulates up to and including `until_s`, or to the first arrival at a port. Returns the time
+    /// of the arrival, seconds, and the exception of a user's own class. Each is `None` if there is
+    /// none.
+    fn advance_to_arrival(
         &self,
         py: Python<'_>,
         until_s: f64,
-    ) -> PyResult<Option<(String, Py<PyAny>, &'static str)>> {
-        let now = self.read_state(Simulation::now)?;
-        let until = Time::ZERO.saturating_add(Span::from_secs_f64(until_s));
-        if until_s.is_nan() || until_s < 0.0 || until < now {
-            let now_s = now.as_secs_f64();
-            return Err(PyValueError::new_err(format!(
-                "until_s is {until_s}; expected at least {now_s} s, the present simulated time"
-            )));
-        }
+    ) -> PyResult<(Option<f64>, Option<OwnException>)> {
+        self.step(py, until_s, Until::Arrival)
+    }
+
+    /// Returns the names of the flows with a port.
+    fn ports(&self) -> PyResult<Vec<String>> {
+        self.read_state(|simulation| simulation.ports().map(str::to_owned).collect())
+    }
+
+    /// Returns the two ends of a flow with a port, first the one at its node `from`.
+    fn port(&self, flow: &str) -> PyResult<(PyPortEnd, PyPortEnd)> {
+        self.read_state(|simulation| ends_of(simulation, flow))?
+    }
+
+    /// Sends a datagram from an end, now. `ecn` is the ECN field of its IP header.
+    fn send(&self, end: &PyPortEnd, payload: &[u8], ecn: u8) -> PyResult<()> {
         let mut running = self.take_run()?;
-        let stepped = py.detach(|| guarded(|| running.simulate_until(until)));
-        let interrupted = match stepped {
-            Ok(interrupted) => interrupted,
+        match guarded(|| send(&mut running.simulation, end, payload, ecn)) {
+            Ok(sent) => {
+                *self.state() = State::Ready(running);
+                sent
+            }
             Err(panic) => {
                 *self.state() = State::Finished;
-                return Err(EngineBug::new_err(format!("{panic}\n{}", self.replay)));
+                Err(EngineBug::new_err(format!("{panic}\n{}", self.replay)))
             }
-        };
-        let raised = running.own.take_raised();
-        *self.state() = State::Ready(running);
-        match (interrupted, raised) {
-            (Some(error), _) => Err(error),
-            // KeyboardInterrupt and similar exceptions are not failures of the class, so they are
-            // passed on.
-            (None, Some(raised)) if !raised.is_exception() => Err(raised.error),
-            (
-                None,
-                Some(Raised {
-                    message,
-                    error,
-                    kind,
-                }),
-            ) => Ok(Some((message, error.into_value(py).into_any(), kind))),
-            (None, None) => Ok(None),
+        }
+    }
+
+    /// Returns the datagrams that have arrived at an end since the last call, in order.
+    fn receive(&self, py: Python<'_>, end: &PyPortEnd) -> PyResult<Vec<PyArrival>> {
+        match &mut *self.state() {
+            State::Ready(running) => {
+                let arrivals = std::iter::from_fn(|| running.simulation.take_arrival(end.end));
+                Ok(arrivals.map(|it| PyArrival::new(py, &it)).collect())
+            }
+            state => Err(state.refusal()),
         }
     }
 
@@ -158,7 +170,67 @@ impl PySimulation {
     }
 }
 
+/// Exception of a user's own class: a message, the exception and the kind of class.
+type OwnException = (String, Py<PyAny>, &'static str);
+
+/// Event that ends a step before its time.
+#[derive(Clone, Copy)]
+enum Until {
+    /// None: the step lasts until its time.
+    Time,
+    /// An arrival at a port.
+    Arrival,
+}
+
 impl PySimulation {
+    /// Carries out a step. Returns the time of an arrival at a port, and the exception of a user's
+    /// own class. Each is `None` if there is none.
+    fn step(
+        &self,
+        py: Python<'_>,
+        until_s: f64,
+        until_event: Until,
+    ) -> PyResult<(Option<f64>, Option<OwnException>)> {
+        let now = self.read_state(Simulation::now)?;
+        let until = Time::ZERO.saturating_add(Span::from_secs_f64(until_s));
+        if until_s.is_nan() || until_s < 0.0 || until < now {
+            let now_s = now.as_secs_f64();
+            return Err(PyValueError::new_err(format!(
+                "until_s is {until_s}; expected at least {now_s} s, the present simulated time"
+            )));
+        }
+        let mut running = self.take_run()?;
+        let stepped = py.detach(|| guarded(|| running.simulate(until, until_event)));
+        let (arrived_at, interrupted) = match stepped {
+            Ok(stepped) => stepped,
+            Err(panic) => {
+                *self.state() = State::Finished;
+                return Err(EngineBug::new_err(format!("{panic}\n{}", self.replay)));
+            }
+        };
+        let arrived_s = arrived_at.map(Time::as_secs_f64);
+        let raised = running.own.take_raised();
+        *self.state() = State::Ready(running);
+        match (interrupted, raised) {
+            (Some(error), _) => Err(error),
+            // KeyboardInterrupt and similar exceptions are not failures of the class, so they are
+            // passed on.
+            (None, Some(raised)) if !raised.is_exception() => Err(raised.error),
+            (
+                None,
+                Some(Raised {
+                    message,
+                    error,
+                    kind,
+                }),
+            ) => Ok((
+                arrived_s,
+                Some((message, error.into_value(py).into_any(), kind)),
+            )),
+            (None, None) => Ok((arrived_s, None)),
+        }
+    }
+
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -195,8 +267,9 @@ impl State {
 }
 
 impl Running {
-    /// Simulates up to `until`. Returns the exception that interrupted it. `None` if nothing did.
-    fn simulate_until(&mut self, until: Time) -> Option<PyErr> {
+    /// Simulates up to `until`. Returns the time of an arrival at a port that ended the step, and
+    /// the exception that interrupted the step. Each is `None` if there is none.
+    fn simulate(&mut self, until: Time, until_event: Until) -> (Option<Time>, Option<PyErr>) {
         let mut reporter = Reporter::new(None);
         let mut interrupted = None;
         let control = |progress: Progress| match reporter.report(&progress) {
@@ -208,8 +281,15 @@ impl Running {
             }
         };
         let own = &self.own;
-        self.simulation
-            .advance_unless(until, || own.has_raised(), control);
-        interrupted
+        let simulation = &mut self.simulation;
+        let is_halted = || own.has_raised();
+        let arrived_at = match until_event {
+            Until::Time => {
+                simulation.advance_unless(until, is_halted, control);
+                None
+            }
+            Until::Arrival => simulation.advance_to_arrival_unless(until, is_halted, control),
+        };
+        (arrived_at, interrupted)
     }
 }
