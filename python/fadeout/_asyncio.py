@@ -209,11 +209,11 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
         await asyncio.sleep(0)
         return opened, protocol
 
-    async def create_connection(self, *_: object, **__: object) -> NoReturn:  # type: ignore[override]
+    async def create_connection(self, *_: object, **__: object) -> NoReturn:
         """Refuses connections of TCP, which flows with a port do not have."""
         raise NotImplementedError(_DATAGRAMS_ONLY)
 
-    async def create_server(self, *_: object, **__: object) -> NoReturn:  # type: ignore[override]
+    async def create_server(self, *_: object, **__: object) -> NoReturn:
         """Refuses servers of TCP, which flows with a port do not have."""
         raise NotImplementedError(_DATAGRAMS_ONLY)
 

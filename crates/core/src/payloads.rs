@@ -119,9 +119,10 @@ mod tests {
     #[test]
     fn the_last_holder_gets_the_bytes_without_a_copy() {
         let mut payloads = Payloads::default();
-        let bytes = vec![1, 2, 3];
-        let place = bytes.as_ptr();
-        let id = payloads.insert(bytes);
-        assert_eq!(payloads.take(id).as_ptr(), place);
+        let given = vec![1, 2, 3];
+        let place = given.as_ptr();
+        let id = payloads.insert(given);
+        let taken = payloads.take(id);
+        assert_eq!(taken.as_ptr(), place);
     }
 }

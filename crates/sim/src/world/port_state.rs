@@ -118,8 +118,8 @@ impl PortState {
         &self.udp
     }
 
-    /// Returns the next datagram of the end, with `len` bytes, as it is sent now. It can only answer
-    /// a datagram that the caller has fetched, because several may arrive in one event.
+    /// Returns the next datagram of the end, with `len` bytes, as it is sent now. The datagram can
+    /// only answer one that the caller has fetched, because several may arrive in one event.
     pub(super) fn next_datagram(&mut self, now: Time, len: u32) -> Datagram {
         let datagram = self.udp.send(now, len);
         Datagram {

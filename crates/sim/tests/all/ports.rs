@@ -321,12 +321,10 @@ fn lost_datagrams_leave_no_memory() {
 
 #[test]
 fn too_many_bytes_are_refused_until_their_receiver_fetches_them() {
-    let text = format!(
-        "duration = \"10 s\"\n[link.path]\nfrom = \"server\"\nto = \"phone\"\nrate = \"unlimited\"\ndelay = \"1 ms\"\n\
+    let text = "duration = \"10 s\"\n[link.path]\nfrom = \"server\"\nto = \"phone\"\nrate = \"unlimited\"\ndelay = \"1 ms\"\n\
          [flow.app]\nfrom = \"server\"\nto = \"phone\"\n\
-         transport = {{ kind = \"port\", memory = \"10 kB\" }}\n"
-    );
-    let mut simulation = simulation(&text);
+         transport = { kind = \"port\", memory = \"10 kB\" }\n";
+    let mut simulation = simulation(text);
     let [server, phone] = simulation.port("app").expect("it has a port");
     let datagram = || vec![0; 936];
     for _ in 0..10 {
