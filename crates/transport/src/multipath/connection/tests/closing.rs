@@ -50,8 +50,8 @@ fn a_program_that_closes_in_the_call_of_its_write_sends_the_data_fin_with_the_da
         net.transfer(5_000);
         net.run(ms(2_000));
         assert_eq!(net.delivered, 5_000);
-        let data = sent_on(&net, 0).into_iter().filter(|sent| sent.1.len > 0);
-        let last = data.last().expect("data");
+        let mut data = sent_on(&net, 0).into_iter().filter(|sent| sent.1.len > 0);
+        let last = data.next_back().expect("data");
         assert_eq!(has_fin(&last.1), ends);
         let bare = sent_on(&net, 0)
             .into_iter()
