@@ -132,6 +132,7 @@ PAGES = {
     "handover-policies": ["models/handover.md"],
     "rlc-modes": ["models/rlc.md"],
     "aqms": ["models/rlc.md"],
+    "transports": ["models/traffic.md"],
     "pdcps": ["models/pdcp.md"],
     "mobility-models": ["models/mobility.md", "models/vehicles.md"],
 }
