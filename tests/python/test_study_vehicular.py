@@ -1,6 +1,5 @@
 """The study on cars with 28 GHz."""
 
-import dataclasses
 import json
 from collections.abc import Callable
 from pathlib import Path
@@ -13,33 +12,44 @@ import fadeout
 from conftest import needs_tool
 from fadeout import _traces
 from fadeout.cli.app import app
-from fadeout.studies.vehicular import (
-    between_cars,
-    city,
-    failures,
-    handovers,
-    load,
-    runs,
-    today,
-)
+from fadeout.studies.vehicular import runs, study
 from fadeout.studies.vehicular.between_cars import crossed
-from fadeout.studies.vehicular.claims import classes_verdict, gain, verdicts
-from fadeout.studies.vehicular.runs import MOTORWAY, SCENARIO, Numbers, Point, points
-from fadeout.studies.vehicular.setups import (
+from fadeout.studies.vehicular.claims import (
+    classes_verdict,
+    failures_verdict,
+    paths_verdict,
+    standing_verdict,
+    verdicts,
+)
+from fadeout.studies.vehicular.runs import (
+    CASES,
     CHANGES,
+    CITY,
+    CITY_CHOICES,
+    CLAIMS,
+    CLASSES,
     CUBIC,
-    LOADS,
     MAIN,
+    MOTORWAY,
+    NETWORKS,
     PLACES,
     RTW,
-    SCHEMES,
+    SQUARE,
+    STANDING,
     URBAN_RANDOM,
+    WITH_LTE,
+    Choice,
+    Found,
+    at_load,
+    measure_handovers,
 )
-from fadeout.studies.vehicular.study import CLAIMS, STUDY
-from fadeout.study import Outcome, ThreadRunner
+from fadeout.studies.vehicular.study import STUDY, appears, why_no_city
+from fadeout.study import OfSeeds, Outcome, ThreadRunner, combined, gain_pct
+
+LOADS = STUDY.full.loads
 
 
-def numbers(goodput: float, rtt: float) -> list[Numbers]:
+def numbers(goodput: float, rtt: float) -> OfSeeds:
     """Returns the numbers of six seeds around a mean."""
     return [{"goodput_mbps": goodput + n, "rtt_ms": rtt + n / 10} for n in range(6)]
 
@@ -49,15 +59,24 @@ def judged(ours: float) -> dict[str, Outcome]:
     urban-random.
     """
 
-    def of(point: Point) -> list[Numbers]:
-        place, scheme, load = point
-        is_ours = scheme is RTW and place is URBAN_RANDOM
+    def of(place: Choice, sender: Choice, load: float) -> OfSeeds:
+        is_ours = sender is RTW and place is URBAN_RANDOM
         share = ours if is_ours else 1.0
         less = 0.97 if "urban" in place.name else 1.0
         return numbers(300 * load * share * less, 10 / share)
 
-    found = {point: of(point) for point in points(STUDY.full)}
-    return {one.claim.name: one.outcome for one in verdicts(found, LOADS, 300.0, CLAIMS)}
+    return {one.claim.name: one.outcome for one in verdicts(grid(of), LOADS, 300.0)}
+
+
+def grid(of: Callable[[Choice, Choice, float], OfSeeds]) -> Found:
+    """Returns made-up numbers of every sender at every place and load."""
+    senders = (*MAIN, *CLASSES)
+    return {
+        (place, one, load): of(place, one, load)
+        for place in PLACES
+        for one in senders
+        for load in LOADS
+    }
 
 
 def test_claims_are_judged_by_their_checks():
@@ -72,12 +91,12 @@ def test_claims_are_judged_by_their_checks():
 
 
 def test_a_gain_over_nothing_is_none():
-    assert gain(numbers(1.0, 1.0), [{"goodput_mbps": 0.0}] * 6, "goodput_mbps").mean == 0.0
+    assert gain_pct(numbers(1.0, 1.0), [{"goodput_mbps": 0.0}] * 6, "goodput_mbps").mean == 0.0
 
 
-@pytest.mark.parametrize("scheme", SCHEMES, ids=lambda one: one.name)
+@pytest.mark.parametrize("scheme", (*MAIN, *CLASSES), ids=lambda one: one.name)
 def test_every_sender_is_one(scheme):
-    fadeout.check(SCENARIO, set=[f"{key}={value}" for key, value in scheme.values.items()])
+    fadeout.check(SQUARE, set=[f"{key}={value}" for key, value in scheme.values.items()])
 
 
 @pytest.mark.filterwarnings("ignore:mobility-management")
@@ -85,7 +104,7 @@ def test_every_sender_is_one(scheme):
 def test_every_change_is_of_a_key(change):
     # An oracle evaluates all channels of the run when the scenario is checked.
     given = {"duration": "0.5 s", **change.values}
-    fadeout.check(SCENARIO, set=[f"{key}={value}" for key, value in given.items()])
+    fadeout.check(SQUARE, set=[f"{key}={value}" for key, value in given.items()])
 
 
 def test_the_motorway_has_the_papers_density():
@@ -100,19 +119,28 @@ def test_the_motorway_has_the_papers_density():
 
 @pytest.mark.filterwarnings("ignore:mobility-management")
 def test_every_network_and_reading_makes_a_scenario():
-    jobs = [handovers.of_square(STUDY.quick, 290.0, point, 1) for point in handovers.POINTS]
-    jobs += [handovers.of_motorway(STUDY.quick, point, 1) for point in handovers.MOTORWAY_POINTS]
+    short = {"duration": "0.5 s"}
+    readings, stacks = runs.READINGS, runs.STACKS
+    jobs = [
+        combined(scenario, short, load, network, sender)
+        for scenario, networks, load in (
+            (SQUARE, NETWORKS, at_load(290.0)),
+            (MOTORWAY, runs.MOTORWAY_NETWORKS, Choice("")),
+        )
+        for network in networks
+        for sender in (*readings, *stacks)
+    ]
     for each in dict.fromkeys(jobs):
         each.check()
 
 
 def test_a_handover_between_base_stations_loses_what_is_not_forwarded():
-    short = dataclasses.replace(STUDY.quick, duration_s=1.5)
-    made = (
-        handovers.of_square(short, 290.0, (network, CUBIC), 1)
-        for network in (handovers.SHARED, handovers.FORWARDED, handovers.LOSSY)
-    )
-    shared, forwarded, lossy = map(handovers.measure_handovers, ThreadRunner().results([*made]))
+    short = {"duration": "1.5 s"}
+    made = [
+        combined(SQUARE, short, at_load(580.0), network, CUBIC).seeded(1, with_tables=True)
+        for network in NETWORKS[:3]
+    ]
+    shared, forwarded, lossy = map(measure_handovers, ThreadRunner().results(made))
     assert shared["lost_packets"] == forwarded["lost_packets"] == 0
     assert (lossy["lost_packets"] or 0) > 100
     assert (lossy["handovers"] or 0) > 0
@@ -124,8 +152,8 @@ def test_the_papers_gain_appears_where_its_check_holds():
         {"sender": "a", "network": "m", "verdict": "does not hold"},
         {"sender": "CUBIC", "network": "n", "verdict": "holds"},
     ]
-    assert handovers.appears(records, "7 %").endswith("- a: holds with n.")
-    assert handovers.appears(records[1:], "7 %").endswith(": none.")
+    assert appears(records, "7 %").endswith("- a: holds with n.")
+    assert appears(records[1:], "7 %").endswith(": none.")
 
 
 def test_the_study_writes_all_its_tables(
@@ -138,32 +166,30 @@ def test_the_study_writes_all_its_tables(
         duration_s=0.1,
         loads=(0.5, 1.0),
         class_loads=(1.0,),
-        static_loads=(1.0, 100.0),
+        static_loads=(1, 100),
         failure_s=0.2,
     )
-    few = CHANGES[:2]
-    monkeypatch.setattr(runs, "CHANGES", few)
-    networks = (handovers.SHARED, handovers.LOSSY)
-    for name in ("", "MOTORWAY_"):
-        points = getattr(handovers, f"{name}POINTS")
-        points = [point for point in points if point[0] in networks]
-        monkeypatch.setattr(handovers, f"{name}POINTS", points)
-        monkeypatch.setattr(handovers, f"{name}NETWORKS", networks)
+    few, networks = CHANGES[:3], (NETWORKS[0], NETWORKS[2])
+    monkeypatch.setattr(study, "CHANGES", few)
+    monkeypatch.setattr(study, "NETWORKS", networks)
+    monkeypatch.setattr(study, "MOTORWAY_NETWORKS", networks[:1])
     result = cli.invoke(app, ["study", "vehicular", "--quick", "--out", "study"])
     assert result.exit_code == 0, result.output
     found = json.loads(Path("study/results.json").read_text())
     assert {row["claim"] for row in found["claims"]} == set(CLAIMS)
-    assert len(found["load"]) == 2 * len(load.NETWORKS)
-    assert len(found["failures"]) == len(failures.FAILURES) * len(failures.MODES)
-    assert {row["place"] for row in found["between-cars"]} == set(between_cars.PLACES)
-    assert len(found["today"]) == len(today.POINTS)
+    assert len(found["load"]) == 2 * len(STANDING)
+    assert len(found["failures"]) == len(CASES) / len(runs.CAR_SENDERS)
+    assert {row["place"] for row in found["between-cars"]} == {
+        place.name for place in PLACES[1:]
+    } | {"motorway"}
+    assert len(found["today"]) == len(runs.DENSITIES) * len(runs.CHOICES)
     for figure in ("load", "failures", "maps", "windows"):
         assert Path(f"study/figures/{figure}.png").stat().st_size > 10_000
     assert len(found["throughput"]) == 2 * len(PLACES) * len(MAIN)
-    assert len(found["assumptions"]) == 1 + len(few)
-    assert len(found["handovers"]) == 2 * len(handovers.SENDERS)
-    assert len(found["motorway-handovers"]) == 2 * len(handovers.MOTORWAY_SENDERS)
-    assert {row["sender"] for row in found["classes"]} == {one.name for one in SCHEMES}
+    assert len(found["assumptions"]) == len(few)
+    assert len(found["handovers"]) == 2 * len(runs.SENDERS)
+    assert len(found["motorway-handovers"]) == len(runs.MOTORWAY_SENDERS)
+    assert {row["sender"] for row in found["classes"]} == {one.name for one in (*MAIN, *CLASSES)}
     assert len(found["motorway"]) == len(MAIN)
     report = Path("study/report.md").read_text()
     assert CUBIC.name in report
@@ -171,42 +197,38 @@ def test_the_study_writes_all_its_tables(
 
 
 def test_claims_of_the_new_tables_are_judged_by_what_was_found():
-    def standing(hspa_pct: float) -> dict[load.Load, list[Numbers]]:
+    def standing(hspa_pct: float) -> dict[tuple[str, str, float], OfSeeds]:
         return {
-            (network, at): [
+            (one.radio, one.buffer, at): [
                 {
                     "rate_mbps": at - n / 10,
-                    "loss_pct": (hspa_pct if network.radio == load.HSPA else 0.0) + n / 1000,
+                    "loss_pct": (hspa_pct if one.radio == "HSPA+" else 0.0) + n / 1000,
                 }
                 for n in range(6)
             ]
-            for network, at in load.points(STUDY.full)
+            for one in STANDING
+            for at in STUDY.full.static_loads
         }
 
-    assert load.verdict(standing(3.0), STUDY.full, CLAIMS).holds is True
-    assert load.verdict(standing(0.0), STUDY.full, CLAIMS).holds is False
+    assert standing_verdict(standing(3.0)).holds is True
+    assert standing_verdict(standing(0.0)).holds is False
 
-    def cut(within: float) -> dict[failures.Case, list[Numbers]]:
-        numbers: list[Numbers] = [
-            {"within_pct": within - n / 10, "longest_ms": 9.0} for n in range(6)
-        ]
-        return dict.fromkeys(failures.CASES, numbers)
+    def cut(within: float) -> OfSeeds:
+        return [{"within_pct": within - n / 10} for n in range(6)]
 
-    assert failures.verdict(cut(100.0), CLAIMS).holds is True
-    assert failures.verdict(cut(90.0), CLAIMS).holds is False
+    assert failures_verdict(dict.fromkeys(CASES, cut(100.0))).holds is True
+    assert failures_verdict(dict.fromkeys(CASES, cut(90.0))).holds is False
 
-    def paths(pct: float) -> dict[str, list[Numbers]]:
-        numbers: list[Numbers] = [
-            {"nearest_pct": pct + n / 10, "unit_pct": 10.0 + n} for n in range(6)
-        ]
-        return dict.fromkeys(between_cars.PLACES, numbers)
+    def paths(pct: float) -> dict[str, list[dict[str, float]]]:
+        numbers = [{"nearest_pct": pct + n / 10, "unit_pct": 10.0 + n} for n in range(6)]
+        return {"motorway": numbers}
 
-    assert between_cars.verdict(paths(1.0), CLAIMS).holds is True
-    assert between_cars.verdict(paths(30.0), CLAIMS).holds is False
+    assert paths_verdict(paths(1.0)).holds is True
+    assert paths_verdict(paths(30.0)).holds is False
 
-    found = {point: numbers(300.0, 10.0) for point in points(STUDY.full)}
     # Values that are exactly equal are no gain.
-    assert classes_verdict(found, LOADS[-1], CLAIMS).holds is False
+    equal = grid(lambda *_: numbers(300.0, 10.0))
+    assert classes_verdict(equal, LOADS[-1]).holds is False
 
 
 def test_lines_pass_through_boxes_that_stand_between():
@@ -233,22 +255,22 @@ def test_lines_pass_through_boxes_that_stand_between():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("choice", today.CHOICES, ids=lambda one: one.name)
+@pytest.mark.parametrize("choice", runs.CHOICES, ids=lambda one: one.name)
 def test_every_choice_of_today_is_one(choice):
-    fadeout.check(today.SCENARIO, set=[f"{key}={value}" for key, value in choice.pairs])
+    fadeout.check(WITH_LTE, set=[f"{key}={value}" for key, value in choice.values.items()])
 
 
 def test_a_city_that_is_left_out_says_why(monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(_traces, "find_sumo", lambda: None)
-    assert "pip install" in str(city.why_not(STUDY.full))
-    assert "quick" in str(city.why_not(STUDY.quick))
+    assert "pip install" in str(why_no_city(STUDY.full))
+    assert "quick" in str(why_no_city(STUDY.quick))
 
 
 @pytest.mark.filterwarnings("ignore:mobility-management")
 @needs_tool("SUMO")
 def test_the_city_has_its_vehicles_for_a_minute():
-    assert city.why_not(STUDY.full) is None
-    tracks = fadeout.tracks(city.SCENARIO, every="15 s")
+    assert why_no_city(STUDY.full) is None
+    tracks = fadeout.tracks(CITY, every="15 s")
     there = tracks.group_by("time_s").len().sort("time_s")
     assert there["time_s"].to_list() == [0.0, 15.0, 30.0, 45.0, 60.0]
     assert there["len"].to_list() == [200] * 5
@@ -256,5 +278,5 @@ def test_the_city_has_its_vehicles_for_a_minute():
     assert tracks.unique("vehicle")["length_m"].value_counts().height == 2
     driving = tracks.filter((tracks["time_s"] > 0) & (tracks["speed_mps"] > 5))
     assert len(driving) > 100
-    for choice in city.CHOICES:
-        fadeout.check(city.SCENARIO, set=[f"{key}={value}" for key, value in choice.pairs])
+    for choice in CITY_CHOICES:
+        fadeout.check(CITY, set=[f"{key}={value}" for key, value in choice.values.items()])

@@ -20,7 +20,7 @@ from fadeout.statistics import (
     paired_ratio,
 )
 from fadeout.study.batch import CountCallback
-from fadeout.study.changes import UNCHANGED, Change, Choice, Moved, assumptions_section
+from fadeout.study.changes import UNCHANGED, Change, Choice, Moved, assumptions_section, combined
 from fadeout.study.claims import (
     Check,
     Claim,
@@ -33,6 +33,7 @@ from fadeout.study.claims import (
 )
 from fadeout.study.data import Data
 from fadeout.study.job import QUIET, QUIET_CELL, Job, Values, overrides
+from fadeout.study.numbers import OfSeeds, difference, gain_pct, mean, means, pivot, series, values
 from fadeout.study.page import Page
 from fadeout.study.places import (
     IN_SIGHT,
@@ -74,6 +75,7 @@ __all__ = [
     "Law",
     "Moved",
     "Numbers",
+    "OfSeeds",
     "Options",
     "Outcome",
     "Page",
@@ -93,22 +95,30 @@ __all__ = [
     "assumptions_section",
     "claims_of",
     "claims_section",
+    "combined",
     "common_seeds",
+    "difference",
     "estimate",
     "exactly",
+    "gain_pct",
     "jackknife",
     "judged",
+    "mean",
+    "means",
     "mixed",
     "number_text",
     "overrides",
     "paired_difference",
     "paired_ratio",
     "percent",
+    "pivot",
     "published",
     "run_study",
+    "series",
     "share_in_sight",
     "sign",
     "spread",
     "studies",
     "unfinished_runs",
+    "values",
 ]

@@ -2,11 +2,12 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any, Self
 
 from matplotlib.figure import Figure
 
-from fadeout.study.job import Values
+from fadeout.study.job import Job, Values, overrides
 from fadeout.study.report import Section, Table
 
 
@@ -16,6 +17,10 @@ class Choice:
 
     name: str
     values: Values = field(default_factory=dict, hash=False)
+    scenario: str = ""
+    """File beside the study's scenario that takes its place. Empty for the study's scenario."""
+    without: tuple[str, ...] = ()
+    """Tables that are removed from the scenario."""
 
 
 @dataclass(frozen=True)
@@ -23,8 +28,12 @@ class Change:
     """A change of one assumption. Everything else is as in the scenario."""
 
     assumption: str
-    value: str
+    value: str = ""
     values: Values = field(default_factory=dict, hash=False)
+    scenario: str = ""
+    """File beside the study's scenario that takes its place. Empty for the study's scenario."""
+    without: tuple[str, ...] = ()
+    """Tables that are removed from the scenario."""
 
     @classmethod
     def nothing(cls) -> Self:
@@ -44,6 +53,20 @@ class Change:
     def data(self) -> dict[str, Any]:
         """Returns the columns of a data file that identify the change."""
         return {"assumption": self.assumption, "value": self.value}
+
+
+def combined(scenario: Path, common: Values, *settings: Choice | Change) -> Job:
+    """Returns the run of a scenario with common overrides, choices and changes.
+
+    Later values replace earlier ones of the same key.
+    """
+    values = dict(common)
+    without: tuple[str, ...] = ()
+    for each in settings:
+        values |= each.values
+        without += each.without
+        scenario = scenario.parent / each.scenario if each.scenario else scenario
+    return Job(scenario, overrides(values), without)
 
 
 UNCHANGED = "as in the scenario"

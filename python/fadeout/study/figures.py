@@ -9,7 +9,13 @@ from matplotlib.collections import LineCollection
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
 
+from fadeout.plot.style import COLUMN_INCHES, PALETTE, legend_above, new_figure, new_grid
 from fadeout.statistics import Estimate
+
+WIDE_INCHES = 2.05 * COLUMN_INCHES
+"""Width of a figure with several panels beside each other."""
+
+MARKERS = "os^vDPX"
 
 
 def grouped_bars(
@@ -59,6 +65,77 @@ def line_with_intervals(
         elinewidth=0.8,
         **style,
     )
+
+
+def line_panels(
+    of: Mapping[str, Mapping[str, Sequence[Estimate]]],
+    x: Sequence[float],
+    *,
+    x_label: str,
+    y_label: str = "",
+    looks: Sequence[Mapping[str, Any]] = (),
+    share_y: bool = False,
+) -> Figure:
+    """Returns a figure with a panel for each title, and in it a line for each name.
+
+    Args:
+        of: Values over `x`, by the title of the panel and the name of the line.
+        x: Values of the horizontal axis.
+        x_label: Label below all panels.
+        y_label: Label of the first panel.
+        looks: Styles of the lines, in place of a colour for each.
+        share_y: True if all panels have the limits of the vertical axis.
+    """
+    size = (WIDE_INCHES, 0.8 * COLUMN_INCHES)
+    with new_grid(1, len(of), size=size, share_y=share_y) as (figure, panels):
+        for ax, (title, lines) in zip(panels, of.items(), strict=True):
+            for number, (name, values) in enumerate(lines.items()):
+                look = looks[number] if looks else {"color": PALETTE[number]}
+                line_with_intervals(ax, x, values, marker=MARKERS[number], label=name, **look)
+            ax.set_title(title, loc="left")
+            ax.set_xticks(x)
+        # A limit ends autoscaling of all panels that share the axis.
+        for ax in panels:
+            ax.set_ylim(bottom=0)
+        panels[0].set_ylabel(y_label)
+        figure.supxlabel(x_label, fontsize=8)
+        legend_over(figure, panels[0])
+    return figure
+
+
+def bar_rows(
+    of: Mapping[str, Mapping[str, Sequence[Estimate | None]]],
+    groups: Sequence[str],
+    *,
+    x_label: str = "",
+    colors: Sequence[str] = PALETTE,
+    height: float = 0.66,
+) -> Figure:
+    """Returns a figure with a row of bars for each label of the vertical axis.
+
+    Args:
+        of: Values of each group, by the label of the row and the name of the bars.
+        groups: Names of the groups of bars.
+        x_label: Label of the groups.
+        colors: A colour for each name.
+        height: Height of the figure, in widths of a column.
+    """
+    with new_figure(height=height * COLUMN_INCHES, rows=len(of)) as (figure, axes):
+        for ax, (label, series) in zip(axes, of.items(), strict=True):
+            grouped_bars(ax, series, colors)
+            ax.set_ylabel(label)
+            ax.set_ylim(bottom=0)
+        axes[-1].set_xticks(range(len(groups)), groups)
+        axes[-1].set_xlabel(x_label)
+        legend_above(axes[0], columns=2 if len(next(iter(of.values()))) > 4 else 4)
+        figure.align_ylabels()
+    return figure
+
+
+def legend_over(figure: Figure, ax: Axes, **options: Any) -> None:  # noqa: ANN401
+    """Puts the legend of one panel above all panels."""
+    handles, labels = ax.get_legend_handles_labels()
+    figure.legend(handles, labels, loc="outside upper center", ncols=len(labels), **options)
 
 
 def mark_cut_intervals(figure: Figure) -> None:

@@ -52,9 +52,10 @@ class Job:
     with_tables: bool = False
     """True to keep the tables over time. Without them a run needs less memory."""
 
-    def seeded(self, seed: int) -> "Job":
-        """Returns the same run with another seed."""
-        return replace(self, seed=seed)
+    def seeded(self, seed: int, *, with_tables: bool | None = None) -> "Job":
+        """Returns the same run with another seed, and with its tables over time or without."""
+        keeps = self.with_tables if with_tables is None else with_tables
+        return replace(self, seed=seed, with_tables=keeps)
 
     def name(self, read: Reader[Any]) -> str:
         """Returns a digest of all inputs of the value that `read` returns, except the build."""

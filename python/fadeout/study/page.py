@@ -108,7 +108,7 @@ class Page:
         records: Sequence[Record] = (),
         *,
         figures: Mapping[str, Figure] | None = None,
-        data: Sequence[dict[str, Any]] | None = None,
+        data: Sequence[Record] | None = None,
         unit: str = "",
         **values: Any,  # noqa: ANN401 - values of the fields
     ) -> Section:
@@ -186,7 +186,7 @@ class Page:
         part: Part,
         records: Sequence[Record],
         values: Mapping[str, Any],
-        data: Sequence[dict[str, Any]] | None,
+        data: Sequence[Record] | None,
         unit: str,
     ) -> Table:
         head, _, *others = part.table
@@ -203,7 +203,7 @@ class Page:
                 *([self._fill(cell, values) for cell in row] for row in fixed[1:]),
                 *([self._fill(cell, {**values, **each}) for cell in form] for each in records),
             ],
-            data=[data_of(each, unit) for each in records] if data is None else data,
+            data=[data_of(each, unit) for each in (records if data is None else data)],
         )
 
 

@@ -86,14 +86,20 @@ def _cell(cell: Cell, record: Record) -> str:
 def data_of(record: Record, unit: str = "") -> dict[str, Any]:
     """Returns the columns of a data file.
 
-    An estimate becomes `NAME_meanUNIT` and `NAME_ci95UNIT`. Names that begin with `_` are left out.
+    An estimate becomes `NAME_meanUNIT` and `NAME_ci95UNIT`. A mapping becomes `NAME_KEY` for each
+    of its keys. Names that begin with `_` are left out.
     """
     columns: dict[str, Any] = {}
     for name, value in record.items():
         if name.startswith("_"):
             continue
-        is_bounded = isinstance(value, Estimate | Spread)
-        columns |= value.data(f"{name}_", unit) if is_bounded else {name: value}
+        if isinstance(value, Mapping):
+            of_keys: Record = value
+            columns |= data_of({f"{name}_{key}": each for key, each in of_keys.items()}, unit)
+        elif isinstance(value, Estimate | Spread):
+            columns |= value.data(f"{name}_", unit)
+        else:
+            columns[name] = value
     return columns
 
 

@@ -2,14 +2,19 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any, Generic, Self, TypeVar
 
 from fadeout.campaign.engine import Executor
 from fadeout.results import Results
-from fadeout.study.job import Item, Job, Reader, Values
+from fadeout.study.changes import Change, Choice, combined
+from fadeout.study.job import QUIET_CELL, Item, Job, Reader, Values
 from fadeout.study.runner import Runner
 
 Point = TypeVar("Point")
+
+Combination = TypeVar("Combination", bound="tuple[Choice | Change, ...]")
+"""Choices and changes of a run."""
 
 Numbers = Mapping[str, float]
 """Numbers read from a run, by the name of their column."""
@@ -126,6 +131,33 @@ class Runs(Generic[AnyEffort]):
             if item is not None:
                 found[point][seed] = item
         return found
+
+    def combinations(
+        self,
+        points: Iterable[Combination],
+        scenario: Path,
+        read: Reader[Item],
+        common: Values = QUIET_CELL,
+        *,
+        seeds: int | None = None,
+        with_tables: bool = False,
+    ) -> dict[Combination, list[Item]]:
+        """Returns the values of `read` for combinations of choices and changes, over the seeds.
+
+        Args:
+            points: Tuples of choices and changes. Later values replace earlier ones.
+            scenario: The scenario, unless a choice names another one.
+            read: Function that reads a value from the results of a run.
+            common: Overrides of all runs, which may replace the study's simulated time.
+            seeds: Number of seeds. None for that of the study.
+            with_tables: True to keep the tables over time.
+        """
+
+        def job(point: Combination, seed: int) -> Job:
+            values = {**self.effort.duration, **common}
+            return combined(scenario, values, *point).seeded(seed, with_tables=with_tables)
+
+        return self.over_seeds(points, job, read, seeds)
 
     def each(self, jobs: Sequence[Job], read: Reader[Item]) -> list[Item]:
         """Returns the value of `read` for each of `jobs`. Raises KeyboardInterrupt as `over_seeds`

@@ -114,7 +114,7 @@ def found(runs: Runs[Effort], of: Iterable[Point]) -> dict[Point, list[Numbers]]
     def job(point: Point, seed: int) -> Job:
         remedy = point.remedy
         values = {**PROBES, **runs.effort.duration, **remedy.values}
-        without = remedy.without
+        without = remedy.unused
         if remedy.is_coupled:
             without = (*without, CONTROL)
         elif remedy.control is not None:

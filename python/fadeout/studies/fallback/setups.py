@@ -50,7 +50,7 @@ class Remedy(Choice):
         return self.is_coupled or self.control is not None
 
     @property
-    def without(self) -> tuple[str, ...]:
+    def unused(self) -> tuple[str, ...]:
         """Tables of the scenario that the remedy does not use."""
         moves = self.has_handover or self.group == "handover"
         unused = () if moves else (MANAGEMENT,)

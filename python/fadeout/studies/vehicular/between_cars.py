@@ -14,21 +14,7 @@ from numpy.typing import NDArray
 from fadeout import _geometry
 from fadeout._quantities import meters
 from fadeout.results import Results
-from fadeout.studies.vehicular.claims import values
-from fadeout.studies.vehicular.runs import MOTORWAY, SCENARIO, Effort, Numbers
-from fadeout.studies.vehicular.setups import RURAL_RANDOM, URBAN_MANHATTAN, URBAN_RANDOM
-from fadeout.study import (
-    QUIET_CELL,
-    Claim,
-    Job,
-    Runs,
-    Section,
-    Table,
-    Verdict,
-    estimate,
-    overrides,
-    paired_difference,
-)
+from fadeout.study import Numbers
 
 STEP_S = 0.25
 
@@ -36,8 +22,6 @@ SAME_M = 1e-6
 """Distance below which two positions belong to the same vehicle, metres."""
 
 Floats = NDArray[np.float64]
-
-PLACES = ("rural-random", "urban-manhattan", "urban-random", "motorway")
 
 
 def crossed(
@@ -80,7 +64,7 @@ def crossed(
     return np.asarray(passes.any(axis=1))
 
 
-def measure(results: Results) -> Numbers:
+def paths(results: Results) -> Numbers:
     """Returns the shares of time in percent in which paths are blocked.
 
     The paths lead to the nearest unit, to the nearest vehicle, and to the vehicle whose distance is
@@ -139,55 +123,3 @@ def _box(corner: Sequence[str], opposite: Sequence[str], height: str) -> list[fl
     east, north = (meters(one) for one in opposite)
     middle = [(west + east) / 2, (south + north) / 2]
     return [*middle, 0.0, abs(east - west), abs(north - south), meters(height)]
-
-
-def between_cars(runs: Runs[Effort]) -> dict[str, list[Numbers]]:
-    """Returns the shares of blocked paths in each place, by seed."""
-    squares = {one.name: one.values for one in (RURAL_RANDOM, URBAN_MANHATTAN, URBAN_RANDOM)}
-
-    def job(place: str, seed: int) -> Job:
-        given = {**QUIET_CELL, **runs.effort.duration, **squares.get(place, {})}
-        file = SCENARIO if place in squares else MOTORWAY
-        return Job(file, overrides(given), seed=seed)
-
-    return runs.over_seeds(PLACES, job, measure)
-
-
-def verdict(found: Mapping[str, Sequence[Numbers]], claims: Mapping[str, Claim]) -> Verdict:
-    """Returns the verdict that paths to the nearest vehicle are blocked less than those
-    to units.
-    """
-    margins, shown = {}, []
-    for place, numbers in found.items():
-        ours, units = (values(numbers, name) for name in ("nearest_pct", "unit_pct"))
-        margins[f"to units less to cars, {place}"] = paired_difference(units, ours)
-        shown.append(f"{place}: {estimate(ours).mean:.1f} of {estimate(units).mean:.1f} %")
-    return Verdict(claims["v2v"], margins, f"Blocked are {'; '.join(shown)}")
-
-
-def section(found: Mapping[str, Sequence[Numbers]]) -> Section:
-    """Returns the section on blocked paths to cars and to units."""
-    names = ("unit_pct", "nearest_pct", "as_far_pct")
-    records = [
-        {"place": place} | {name: estimate(values(numbers, name)) for name in names}
-        for place, numbers in found.items()
-    ]
-    return Section(
-        name="between-cars",
-        title="Paths between cars",
-        text=(
-            "The table shows the share of time in which an obstacle blocks the straight path. "
-            "The share follows from geometry only, because no direct link between vehicles (PC5) "
-            "is modelled. *As far*: path to the vehicle whose distance is closest to the "
-            "distance of the nearest unit. In the square the cars themselves are no obstacles."
-        ),
-        table=Table.of(
-            records,
-            {
-                "place": "{place}",
-                "to the nearest unit %": "{unit_pct:.1f}",
-                "to the nearest vehicle %": "{nearest_pct:.1f}",
-                "to one as far as the unit %": "{as_far_pct:.1f}",
-            },
-        ),
-    )

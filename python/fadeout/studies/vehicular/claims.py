@@ -3,11 +3,12 @@
 from collections.abc import Mapping, Sequence
 from statistics import fmean
 
-from fadeout.studies.vehicular.runs import Numbers, Point
-from fadeout.studies.vehicular.setups import (
+from fadeout.studies.vehicular.runs import (
     AT_LOAD,
+    CASES,
+    CLAIMS,
     CLASSES,
-    COMPOUND,
+    CONVENTIONAL,
     CUBIC,
     MAIN,
     PLACES,
@@ -16,156 +17,177 @@ from fadeout.studies.vehicular.setups import (
     RURAL_RANDOM,
     URBAN_MANHATTAN,
     URBAN_RANDOM,
-    Place,
-    Scheme,
+    Case,
+    Choice,
+    Found,
 )
-from fadeout.study import Claim, Estimate, Verdict, estimate, paired_difference, paired_ratio
+from fadeout.study import (
+    Estimate,
+    OfSeeds,
+    Verdict,
+    difference,
+    estimate,
+    gain_pct,
+    mean,
+    paired_difference,
+    values,
+)
 
-Found = Mapping[Point, Sequence[Numbers]]
-"""Numbers of each sender by place and load, for each seed."""
+HIGHEST_MBPS = 2000.0
+"""Largest load of the paper over all cars at rest, Mbit/s."""
 
-CONVENTIONAL = (COMPOUND, CUBIC)
-
-
-def values(numbers: Sequence[Numbers], name: str) -> list[float]:
-    """Returns a number of each seed, and zero for a run without it."""
-    return [each[name] or 0.0 for each in numbers]
-
-
-def gain(ours: Sequence[Numbers], base: Sequence[Numbers], name: str) -> Estimate:
-    """Returns the difference of two means in percent. Zero if both are zero."""
-    if not any(values(base, name)):
-        return Estimate(0.0, 0.0, len(base))
-    return paired_ratio(values(ours, name), values(base, name)).scaled(100, -1)
-
-
-def _of(found: Found, place: Place, scheme: Scheme, load: float) -> Sequence[Numbers]:
-    return found[place, scheme, load]
+RURAL, URBAN = (RURAL_MANHATTAN, RURAL_RANDOM), (URBAN_MANHATTAN, URBAN_RANDOM)
+STREETS, FREE = (RURAL_MANHATTAN, URBAN_MANHATTAN), (RURAL_RANDOM, URBAN_RANDOM)
 
 
-def _mean_of(found: Found, places: Sequence[Place], load: float) -> list[Numbers]:
+def verdicts(found: Found, loads: Sequence[float], capacity: float) -> list[Verdict]:
+    """Returns the verdicts on Figures 8 and 9."""
+    high = loads[-1]
+    at = found_at(found, URBAN_RANDOM, high)
+    carried = {
+        f"share at load {load:g}": estimate(
+            [
+                100 * rate / (load * capacity)
+                for rate in values(mean_of(found, PLACES, load), "goodput_mbps")
+            ]
+        )
+        for load in loads
+        if load <= AT_LOAD
+    }
+    rural = {
+        f"at load {load:g}": gain_pct(
+            mean_of(found, RURAL, load), mean_of(found, URBAN, load), "goodput_mbps"
+        )
+        for load in loads
+        if load < AT_LOAD
+    }
+    return [
+        Verdict(CLAIMS["linear_until_1"], carried),
+        Verdict(CLAIMS["rural_over_urban"], rural),
+        Verdict(
+            CLAIMS["urban_random"],
+            {
+                f"over {one.name}": gain_pct(at[RTW], at[one], "goodput_mbps")
+                for one in CONVENTIONAL
+            },
+            f"The load is {high:g}",
+        ),
+        Verdict(CLAIMS["mobility_sensitivity"], sensitivity(found, high)),
+        Verdict(CLAIMS["rtt_gain"], round_trips(found)),
+        Verdict(CLAIMS["rtt_like_throughput"], alike(found)),
+    ]
+
+
+def found_at(found: Found, place: Choice, load: float) -> dict[Choice, OfSeeds]:
+    """Returns the numbers of each sender at a place and load."""
+    return {scheme: each for (at, scheme, of), each in found.items() if (at, of) == (place, load)}
+
+
+def mean_of(found: Found, places: Sequence[Choice], load: float) -> list[dict[str, float]]:
     """Returns means over the paper's senders and over places, by seed."""
-    runs = [_of(found, place, scheme, load) for place in places for scheme in MAIN]
+    runs = [found[place, scheme, load] for place in places for scheme in MAIN]
     names = ("goodput_mbps", "rtt_ms")
     return [
-        {name: fmean(each[name] or 0.0 for each in of_seed) for name in names}
+        {name: fmean(values(of_seed, name)) for name in names}
         for of_seed in zip(*runs, strict=True)
     ]
 
 
-def verdicts(
-    found: Found, loads: Sequence[float], capacity: float, claims: Mapping[str, Claim]
-) -> list[Verdict]:
-    """Returns the verdicts on Figures 8 and 9."""
-    return [
-        _linear(found, loads, capacity, claims),
-        _rural(found, loads, claims),
-        _urban_random(found, loads, claims),
-        _sensitivity(found, loads, claims),
-        _rtt(found, claims),
-        _alike(found, claims),
-    ]
+def sensitivity(found: Found, load: float) -> dict[str, Estimate]:
+    """Returns the gains from streets in percent, and how much they exceed that of RTW-TCP."""
 
-
-def _linear(
-    found: Found, loads: Sequence[float], capacity: float, claims: Mapping[str, Claim]
-) -> Verdict:
-    """Returns the verdict that up to load 1 at least 95 % of the offered load arrives."""
-    shares = {}
-    for load in (each for each in loads if each <= AT_LOAD):
-        got = values(_mean_of(found, PLACES, load), "goodput_mbps")
-        shares[f"share at load {load:g}"] = estimate([100 * one / (load * capacity) for one in got])
-    return Verdict(claims["linear_until_1"], shares)
-
-
-def _rural(found: Found, loads: Sequence[float], claims: Mapping[str, Claim]) -> Verdict:
-    below = [load for load in loads if load < AT_LOAD]
-    gains = {
-        f"at load {load:g}": gain(
-            _mean_of(found, (RURAL_MANHATTAN, RURAL_RANDOM), load),
-            _mean_of(found, (URBAN_MANHATTAN, URBAN_RANDOM), load),
-            "goodput_mbps",
-        )
-        for load in below
-    }
-    return Verdict(claims["rural_over_urban"], gains)
-
-
-def _urban_random(found: Found, loads: Sequence[float], claims: Mapping[str, Claim]) -> Verdict:
-    high = loads[-1]
-    ours = _of(found, URBAN_RANDOM, RTW, high)
-    gains = {
-        f"over {scheme.name}": gain(ours, _of(found, URBAN_RANDOM, scheme, high), "goodput_mbps")
-        for scheme in CONVENTIONAL
-    }
-    return Verdict(claims["urban_random"], gains, f"The load is {high:g}")
-
-
-def _sensitivity(found: Found, loads: Sequence[float], claims: Mapping[str, Claim]) -> Verdict:
-    """Returns the verdict that RTW-TCP gains more from streets than the other senders."""
-    high = loads[-1]
-
-    def step(scheme: Scheme) -> list[float]:
+    def step(scheme: Choice) -> list[float]:
         pairs = zip(
-            values(_of(found, URBAN_MANHATTAN, scheme, high), "goodput_mbps"),
-            values(_of(found, URBAN_RANDOM, scheme, high), "goodput_mbps"),
+            values(found[URBAN_MANHATTAN, scheme, load], "goodput_mbps"),
+            values(found[URBAN_RANDOM, scheme, load], "goodput_mbps"),
             strict=True,
         )
         return [100 * (streets / free - 1) if free else 0.0 for streets, free in pairs]
 
-    ours = step(RTW)
-    steps = {scheme.name: estimate(step(scheme)) for scheme in (RTW, *CONVENTIONAL)}
+    steps = {scheme.name: step(scheme) for scheme in (RTW, *CONVENTIONAL)}
     less = {
-        f"{scheme.name} less {RTW.name}": paired_difference(step(scheme), ours)
+        f"{scheme.name} less {RTW.name}": paired_difference(steps[scheme.name], steps[RTW.name])
         for scheme in CONVENTIONAL
     }
-    return Verdict(claims["mobility_sensitivity"], {**steps, **less})
+    return {name: estimate(each) for name, each in steps.items()} | less
 
 
-def _rtt(found: Found, claims: Mapping[str, Claim]) -> Verdict:
-    """Returns the verdict on RTTs: lower with RTW-TCP, higher in random and urban places."""
-    margins: dict[str, Estimate] = {}
-    for scheme in CONVENTIONAL:
-        ours = _of(found, URBAN_RANDOM, RTW, AT_LOAD)
-        lower = gain(_of(found, URBAN_RANDOM, scheme, AT_LOAD), ours, "rtt_ms")
-        margins[f"{scheme.name} over RTW-TCP"] = lower
-    random = _mean_of(found, (RURAL_RANDOM, URBAN_RANDOM), AT_LOAD)
-    streets = _mean_of(found, (RURAL_MANHATTAN, URBAN_MANHATTAN), AT_LOAD)
-    margins["random over Manhattan"] = gain(random, streets, "rtt_ms")
-    urban = _mean_of(found, (URBAN_MANHATTAN, URBAN_RANDOM), AT_LOAD)
-    rural = _mean_of(found, (RURAL_MANHATTAN, RURAL_RANDOM), AT_LOAD)
-    margins["urban over rural"] = gain(urban, rural, "rtt_ms")
-    return Verdict(claims["rtt_gain"], margins)
+def round_trips(found: Found) -> dict[str, Estimate]:
+    """Returns by how much round trips are lower with RTW-TCP, in streets, and in rural places."""
+    at = found_at(found, URBAN_RANDOM, AT_LOAD)
+    lower = {
+        f"{one.name} over RTW-TCP": gain_pct(at[one], at[RTW], "rtt_ms") for one in CONVENTIONAL
+    }
+    for name, ours, base in (
+        ("random over Manhattan", FREE, STREETS),
+        ("urban over rural", URBAN, RURAL),
+    ):
+        one, other = (mean_of(found, places, AT_LOAD) for places in (ours, base))
+        lower[name] = gain_pct(one, other, "rtt_ms")
+    return lower
 
 
-def _alike(found: Found, claims: Mapping[str, Claim]) -> Verdict:
-    """Returns the verdict that RTW-TCP has less delay if it has more throughput."""
-    gains = {}
-    for scheme in CONVENTIONAL:
-        ours = _of(found, URBAN_RANDOM, RTW, AT_LOAD)
-        other = _of(found, URBAN_RANDOM, scheme, AT_LOAD)
-        gains[f"throughput over {scheme.name}"] = gain(ours, other, "goodput_mbps")
-        gains[f"delay of {scheme.name} over it"] = gain(other, ours, "rtt_ms")
-    return Verdict(claims["rtt_like_throughput"], gains)
+def alike(found: Found) -> dict[str, Estimate]:
+    """Returns the gains of RTW-TCP in throughput and in delay."""
+    at = found_at(found, URBAN_RANDOM, AT_LOAD)
+    gains: dict[str, Estimate] = {}
+    for one in CONVENTIONAL:
+        gains[f"throughput over {one.name}"] = gain_pct(at[RTW], at[one], "goodput_mbps")
+        gains[f"delay of {one.name} over it"] = gain_pct(at[one], at[RTW], "rtt_ms")
+    return gains
 
 
-def motorway_verdict(
-    found: Mapping[Scheme, Sequence[Numbers]], claims: Mapping[str, Claim]
-) -> Verdict:
+def motorway_verdict(found: Mapping[Choice, OfSeeds]) -> Verdict:
     """Returns the verdict on RTW-TCP on the motorway."""
-    gains = {
-        f"over {scheme.name}": gain(found[RTW], found[scheme], "goodput_mbps")
-        for scheme in MAIN
-        if scheme is not RTW
-    }
-    return Verdict(claims["realistic"], gains)
+    others = [scheme for scheme in MAIN if scheme is not RTW]
+    return Verdict(CLAIMS["realistic"], over(found, others))
 
 
-def classes_verdict(found: Found, load: float, claims: Mapping[str, Claim]) -> Verdict:
+def classes_verdict(found: Found, load: float) -> Verdict:
     """Returns the verdict that RTW-TCP has more throughput than one sender of each class."""
-    ours = _of(found, URBAN_RANDOM, RTW, load)
-    gains = {
-        f"over {scheme.name}": gain(ours, _of(found, URBAN_RANDOM, scheme, load), "goodput_mbps")
-        for scheme in (CUBIC, *CLASSES)
+    gains = over(found_at(found, URBAN_RANDOM, load), (CUBIC, *CLASSES))
+    note = f"The place is urban-random, at load {load:g}"
+    return Verdict(CLAIMS["table2"], gains, note)
+
+
+def over(found: Mapping[Choice, OfSeeds], others: Sequence[Choice]) -> dict[str, Estimate]:
+    """Returns the gain of RTW-TCP's throughput over each of `others` in percent."""
+    return {f"over {one.name}": gain_pct(found[RTW], found[one], "goodput_mbps") for one in others}
+
+
+def standing_verdict(found: Mapping[tuple[str, str, float], OfSeeds]) -> Verdict:
+    """Returns the verdict that 28 GHz carries the paper's largest load, and HSPA+ loses more."""
+    at = max(load for *_, load in found if load <= HIGHEST_MBPS)
+    hspa, mmwave = (found[radio, "50 MB", at] for radio in ("HSPA+", "28 GHz"))
+    carried = [100 * rate / at for rate in values(mmwave, "rate_mbps")]
+    return Verdict(
+        CLAIMS["no_congestion_mmwave"],
+        {
+            "share that 28 GHz carries": estimate(carried),
+            "HSPA+ less 28 GHz, lost": difference(hspa, mmwave, "loss_pct"),
+        },
+        f"The load is {at:g} Mbit/s",
+    )
+
+
+def failures_verdict(found: Mapping[Case, OfSeeds]) -> Verdict:
+    """Returns the verdict that 95 % of deafness and misalignment are over within 10 ms."""
+    within = {
+        f"{case[0].cause}, {case[0].name}": mean(found[case], "within_pct")
+        for case in CASES
+        if case[0].is_short and case[1] is case[0].modes[0] and case[2].name == CUBIC.name
     }
-    return Verdict(claims["table2"], gains, f"The place is urban-random, at load {load:g}")
+    return Verdict(CLAIMS["mac_recovery"], within)
+
+
+def paths_verdict(found: Mapping[str, Sequence[Mapping[str, float]]]) -> Verdict:
+    """Returns the verdict that paths to the nearest vehicle are blocked less than those
+    to units.
+    """
+    margins = {
+        f"to units less to cars, {place}": estimate(
+            [each["unit_pct"] - each["nearest_pct"] for each in numbers]
+        )
+        for place, numbers in found.items()
+    }
+    return Verdict(CLAIMS["v2v"], margins)

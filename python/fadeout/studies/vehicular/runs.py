@@ -1,190 +1,237 @@
-"""The runs of the study, and the numbers read from them."""
+"""The setups and runs of the study, and the numbers read from the runs."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
+from typing import Any
 
-from fadeout import study
+import polars as pl
+
+from fadeout import drives, study
 from fadeout.results import Results
-from fadeout.studies.vehicular.setups import (
-    AT_LOAD,
-    CARS,
-    CHANGES,
-    CLASSES,
-    CUBIC,
-    LOADS,
-    MAIN,
-    MOTORWAY_SCHEMES,
-    PLACES,
-    RTW,
-    SCHEMES,
-    URBAN_RANDOM,
-    Place,
-    Scheme,
-)
-from fadeout.study import QUIET_CELL, Change, Job, Runs, Values, estimate, overrides
+from fadeout.study import Change, Data, OfSeeds, Page, Runs, claims_of, mean, published
 
-SCENARIO = Path(__file__).parent / "scenario.toml"
-MOTORWAY = Path(__file__).parent / "motorway.toml"
+FOLDER = Path(__file__).parent
+DATA = Data.read(FOLDER)
+PAGE = Page.read(FOLDER)
+PUBLISHED = published(FOLDER)
+CLAIMS = claims_of(PUBLISHED)
 
-Numbers = Mapping[str, float | None]
-"""Numbers of a run by name. None if the run has no value."""
+SQUARE, MOTORWAY = FOLDER / "scenario.toml", FOLDER / "motorway.toml"
+ONE_CAR, WITH_LTE = FOLDER / "one-car.toml", FOLDER / "with-lte.toml"
+CITY = FOLDER / "city" / "city.toml"
 
-Point = tuple[Place, Scheme, float]
-"""A place, a sender and a load."""
+AT_LOAD = 1.0
+"""Load of the round-trip times, the assumptions and most claims."""
 
-BASE = Change.nothing()
+CARS = 8
+STANDING_CARS = 20
+
+LOOK_S = 0.001
+"""Time step in which interruptions are detected: half of the mean of the shortest deafness."""
+SETTLED_S = 1.5
+"""Time from which windows count, as the first slow start is over, seconds."""
+RECOVERED_MS = 10
+"""Longest deafness or misalignment that a MAC recovers from, according to the paper, ms."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Effort(study.Effort):
     """Number of seeds and length of the runs."""
 
-    loads: tuple[float, ...] = LOADS
-    class_loads: tuple[float, ...] = LOADS
+    loads: tuple[float, ...]
+    class_loads: tuple[float, ...]
     """Loads at which the other classes of senders are run."""
-    static_loads: tuple[float, ...] = (1, 10, 100, 500, 1000, 2000, 10_000, 40_000)
+    static_loads: tuple[int, ...]
     """Loads of all cars at rest, Mbit/s."""
-    handover_seeds: int = 10
+    handover_seeds: int
     """Maximum number of seeds of the tables on handover."""
-    city_s: float = 20.0
+    city_seeds: int
+    """Maximum number of seeds of the city. Seeds change shadowing and scheduling, but not the
+    traffic.
+    """
+    city_s: float
     """Simulated time of the city of SUMO in seconds. 0 leaves the city out."""
-    failure_s: float = 7.0
+    failure_s: float
     """Simulated time of one car's passage, seconds."""
 
 
-def measure(results: Results) -> Numbers:
-    """Returns the numbers of a run, over all cars."""
-    flows = results.flows
-    rtts = flows["mean_rtt_s"].drop_nulls()
-    serving = results.prediction_scores.row(0, named=True)
+@dataclass(frozen=True)
+class Choice(study.Choice):
+    """A place, a sender, or a choice of sender, stack and network."""
+
+    kind: str = ""
+    """Class of a sender in the paper's Table 2."""
+    on_motorway: bool = False
+    """True for a reading of RTW-TCP that is also run on the motorway."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing(study.Choice):
+    """A radio of cars at rest with the buffer of a base station, or of each car at 28 GHz."""
+
+    name: str = ""
+    radio: str
+    buffer: str
+    flows: tuple[str, ...] = ("download",)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure(study.Choice):
+    """A cause that interrupts the path of one car."""
+
+    cause: str
+    is_short: bool = False
+    """True if it is over within 10 ms by the paper's claim."""
+    is_drawn: bool = False
+    """True if the figure shows this failure for its cause."""
+
+    @property
+    def modes(self) -> tuple[Choice, ...]:
+        """The modes of RLC, or of a relay while its hop fails."""
+        return RELAY_MODES if self.cause == "relay" else MODES
+
+
+PLACES = DATA.all("place", Choice)
+RURAL_MANHATTAN, RURAL_RANDOM, URBAN_MANHATTAN, URBAN_RANDOM = PLACES
+MAIN = DATA.all("sender", Choice)
+"""The senders of the paper's figures."""
+RTW, COMPOUND, CUBIC, X_TCP = MAIN
+CONVENTIONAL = (COMPOUND, CUBIC)
+CLASSES = DATA.all("class", Choice)
+SCHEMES = (*MAIN, *CLASSES)
+CHANGES = (Change.nothing(), *DATA.all("change", Change))
+NETWORKS, MOTORWAY_NETWORKS = (DATA.all(f"{road}network", Change) for road in ("", "motorway-"))
+READINGS = (RTW, *DATA.all("reading", Choice))
+STACKS = DATA.all("stack", Choice)
+SENDERS = (CUBIC, COMPOUND, *STACKS, *READINGS)
+"""Senders of the table on handover."""
+MOTORWAY_READINGS = (RTW, *(one for one in READINGS if one.on_motorway))
+MOTORWAY_SENDERS = (*MAIN, *MOTORWAY_READINGS[1:])
+STANDING = DATA.all("standing", Standing)
+FAILURES = DATA.all("failure", Failure)
+MODES, RELAY_MODES = (DATA.all(f"{where}mode", Choice) for where in ("", "relay-"))
+CAR_SENDERS = DATA.all("car-sender", Choice)
+DENSITIES = DATA.all("density", Choice)
+CHOICES, CITY_CHOICES = (DATA.all(f"{where}choice", Choice) for where in ("", "city-"))
+ALONE = Choice("one car", {"ue.car.count": "1", "flow.download.application": "bulk"})
+
+Case = tuple[Failure, Choice, Choice]
+"""A failure, the mode of the link, and the sender."""
+
+CASES: list[Case] = [
+    (failure, mode, sender)
+    for failure in FAILURES
+    for mode in failure.modes
+    for sender in CAR_SENDERS
+]
+Found = Mapping[tuple[Choice, Choice, float], OfSeeds]
+"""Numbers by place, sender and load, for each seed."""
+
+
+def at_load(mbps: float, cars: int = CARS, flows: Iterable[str] = ("download",)) -> Choice:
+    """Returns the choice of a load of all cars."""
+    rate = f"{1e6 * mbps / cars:.0f} bit/s"
+    return Choice(f"{mbps:g}", {f"flow.{flow}.application.rate": rate for flow in flows})
+
+
+def grid(runs: Runs[Effort], capacity: float) -> Found:
+    """Returns the numbers of Figure 8, with the other classes of senders."""
+    effort = runs.effort
+    points = {
+        (place, sender, load): (place, at_load(load * capacity), sender)
+        for senders, loads in ((MAIN, effort.loads), (CLASSES, effort.class_loads))
+        for place in PLACES
+        for sender in senders
+        for load in loads
+    }
+    found = runs.combinations(points.values(), SQUARE, measure)
+    return {key: found[point] for key, point in points.items()}
+
+
+def capacity_mbps(runs: Runs[Effort]) -> float:
+    """Returns the mean goodput of a single car over the places."""
+    found = runs.combinations([(place, ALONE) for place in PLACES], SQUARE, measure)
+    return fmean(mean(numbers, "goodput_mbps").mean for numbers in found.values())
+
+
+def measure(results: Results) -> dict[str, float | None]:
+    """Returns the numbers of a run over all cars, and the score of the serving units."""
+    flows, scores = results.flows, results.prediction_scores.row(0, named=True)
+    names = ("cuts", "predictions", "precision", "recall", "lead_s", "length_error_s")
     return {
         "goodput_mbps": float(flows["goodput_mbps"].sum()),
-        "rtt_ms": 1e3 * float(rtts.mean()) if len(rtts) else None,  # pyright: ignore[reportArgumentType]
+        "rtt_ms": _rtt_ms(results),
         "timeouts": float(flows["timeouts"].sum()),
-        "retransmitted_pct": 100
-        * float(flows["retransmitted_segments"].sum())
-        / max(1.0, float(flows["sent_segments"].sum())),
-        "cuts": float(serving["cuts"]),
-        "predictions": float(serving["predictions"]),
-        "precision": serving["precision"],
-        "recall": serving["recall"],
-        "lead_s": serving["lead_s"],
-        "length_error_s": serving["length_error_s"],
+        **{name: None if scores[name] is None else float(scores[name]) for name in names},
     }
 
 
-def rates(mbps: float) -> Values:
-    """Returns the override for each car's part of a load."""
-    return {"flow.download.application.rate": f'"{1e6 * mbps / CARS:.0f} bit/s"'}
+def _rtt_ms(results: Results) -> float | None:
+    """Returns the mean round-trip time over the cars. None without an acknowledgment."""
+    mean_s = results.flows["mean_rtt_s"].mean()
+    return 1e3 * mean_s if isinstance(mean_s, float) else None
 
 
-def alone(effort: Effort) -> Values:
-    """Returns overrides for one car with a bulk download."""
+def measure_handovers(results: Results) -> dict[str, float | None]:
+    """Returns the numbers of a run, with its handovers and the packets that they lost."""
+    handovers = results.handovers
+    lost = float(handovers["lost_packets"].sum())
+    return {**measure(results), "handovers": float(len(handovers)), "lost_packets": lost}
+
+
+def measure_standing(results: Results) -> dict[str, float | None]:
+    """Returns the rate and losses of all cars at rest."""
+    flows = results.flows
+    by_units = int(results.links["dropped_queue_full"].sum())
+    if len(results.interfaces):
+        by_units += int(results.interfaces["dropped_packets"].sum())
     return {
-        **effort.duration,
-        **QUIET_CELL,
-        "ue.car.count": "1",
-        "flow.download.application": '"bulk"',
+        "rate_mbps": float(flows["goodput_mbps"].sum()),
+        "loss_pct": 100 * by_units / max(1, int(flows["sent_segments"].sum())),
+        "timeouts": float(flows["timeouts"].sum()),
+        "rtt_ms": _rtt_ms(results),
     }
 
 
-def capacity_mbps(runs: Runs[Effort]) -> dict[str, float]:
-    """Returns the mean goodput of a single car, by place."""
-
-    def job(place: Place, seed: int) -> Job:
-        values = {**place.values, **alone(runs.effort)}
-        return Job(SCENARIO, overrides(values), seed=seed)
-
-    found = runs.over_seeds(PLACES, job, measure)
+def measure_failure(results: Results) -> dict[str, float | None]:
+    """Returns the numbers of one car's sender, and the interruptions of its path."""
+    flow = results.flows.row(0, named=True)
+    lengths = [1e3 * (end - start) for start, end in cuts(results)]
+    windows = results.congestion.filter(pl.col("time_s") > SETTLED_S)["cwnd_segments"]
+    is_over = [length <= RECOVERED_MS for length in lengths]
     return {
-        place.name: estimate([each["goodput_mbps"] or 0.0 for each in of_seeds]).mean
-        for place, of_seeds in found.items()
+        "goodput_mbps": flow["goodput_mbps"],
+        "timeouts": float(flow["timeouts"]),
+        "recoveries": float(flow["recoveries"]),
+        "cuts": float(len(lengths)),
+        "longest_ms": max(lengths, default=0.0),
+        "within_pct": 100 * fmean(is_over) if is_over else 100.0,
+        "least_segments": float(min(windows)) if len(windows) else None,
     }
 
 
-def job(point: Point, seed: int, effort: Effort, capacity: float, values: Values) -> Job:
-    """Returns the run of a point."""
-    place, scheme, load = point
-    given = {**QUIET_CELL, **effort.duration, **place.values, **rates(load * capacity)}
-    return Job(SCENARIO, overrides({**given, **scheme.values, **values}), seed=seed)
-
-
-def points(effort: Effort) -> list[Point]:
-    """Returns the points of Figure 8, with the other classes of senders."""
-    main = [(place, one, load) for place in PLACES for one in MAIN for load in effort.loads]
-    others = [
-        (place, one, load) for place in PLACES for one in CLASSES for load in effort.class_loads
-    ]
-    return main + others
-
-
-def grid(runs: Runs[Effort], capacity: float) -> dict[Point, list[Numbers]]:
-    """Returns the numbers of each sender by place and load, for each seed."""
-
-    def of_point(point: Point, seed: int) -> Job:
-        return job(point, seed, runs.effort, capacity, {})
-
-    return runs.over_seeds(points(runs.effort), of_point, measure)
-
-
-def sweep(runs: Runs[Effort], capacity: float) -> dict[Change, dict[Scheme, list[Numbers]]]:
-    """Returns the numbers of RTW-TCP and CUBIC with one assumption changed at a time.
-
-    Runs are at urban-random and load 1.
-    """
-    changes = (BASE, *CHANGES)
-    both = [(change, scheme) for change in changes for scheme in (RTW, CUBIC)]
-
-    def of_change(point: tuple[Change, Scheme], seed: int) -> Job:
-        change, scheme = point
-        at = (URBAN_RANDOM, scheme, AT_LOAD)
-        return job(at, seed, runs.effort, capacity, change.values)
-
-    found = runs.over_seeds(both, of_change, measure, runs.effort.swept)
+def measure_city(results: Results) -> dict[str, Any]:
+    """Returns the goodput of each car from the lowest on, and numbers over all cars."""
     return {
-        change: {scheme: found[change, scheme] for scheme in (RTW, CUBIC)} for change in changes
+        "goodputs_mbps": sorted(results.flows["goodput_mbps"]),
+        "rtt_ms": _rtt_ms(results),
+        "timeouts": float(results.flows["timeouts"].sum()),
+        "handovers": float(len(results.table("handovers"))),
     }
 
 
-def motorway(runs: Runs[Effort]) -> dict[Scheme, list[Numbers]]:
-    """Returns the numbers of the senders on the motorway."""
-
-    def of_scheme(scheme: Scheme, seed: int) -> Job:
-        values = {**QUIET_CELL, **runs.effort.duration, **scheme.values}
-        return Job(MOTORWAY, overrides(values), seed=seed)
-
-    return runs.over_seeds(MOTORWAY_SCHEMES, of_scheme, measure)
-
-
-def windows(runs: Runs[Effort], capacity: float, places: Sequence[Place]) -> list[Results]:
-    """Returns complete runs of the paper's senders at load 1, for figures of windows."""
-    jobs = [
-        Job(
-            SCENARIO,
-            overrides(
-                {
-                    **runs.effort.duration,
-                    **place.values,
-                    **rates(AT_LOAD * capacity),
-                    **scheme.values,
-                }
-            ),
-            with_tables=True,
-        )
-        for place in places
-        for scheme in MAIN
-    ]
-    return runs.whole(jobs)
-
-
-def count(effort: Effort) -> int:
-    """Returns the maximum number of simulations of the study."""
-    return (
-        (len(PLACES) + len(points(effort)) + len(MOTORWAY_SCHEMES)) * effort.seeds
-        + 2 * (1 + len(CHANGES)) * effort.swept
-        + 2 * len(MAIN)
+def cuts(run: Results) -> list[tuple[float, float]]:
+    """Returns the interruptions of the path over the air, or over a relay's link."""
+    if len(run.blockages):
+        spans = run.blockages.filter(pl.col("start_s") < run.duration_s)
+        spans = spans.select("start_s", pl.col("end_s").clip(0, run.duration_s)).unique()
+        return spans.sort("start_s").rows()
+    is_cut = pl.col("cause").is_in(["deafness", "blockage", "misalignment"]).fill_null(False)
+    steps = drives.way(run, LOOK_S).steps.select("time_s", is_cut.alias("cut"))
+    spans = steps.with_columns(pl.col("cut").rle_id().alias("span")).filter(pl.col("cut"))
+    ends = spans.group_by("span", maintain_order=True).agg(
+        pl.col("time_s").min().alias("start"), pl.col("time_s").max() + LOOK_S
     )
-
-
-__all__ = ["SCHEMES", "Effort", "count", "grid", "measure", "motorway", "sweep", "windows"]
+    return ends.select("start", "time_s").rows()

@@ -1,390 +1,473 @@
-"""The study on vehicles: its tables."""
+"""The study on vehicles: the numbers of its tables."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from statistics import fmean
+from typing import Any
 
-from fadeout.studies.vehicular import (
-    between_cars,
-    city,
-    failures,
-    figures,
-    handovers,
-    load,
-    maps,
-    today,
-)
+from fadeout import _traces
+from fadeout.results import Results
+from fadeout.studies.vehicular import figures
+from fadeout.studies.vehicular.between_cars import paths
 from fadeout.studies.vehicular.claims import (
-    Found,
+    URBAN,
     classes_verdict,
-    gain,
+    failures_verdict,
     motorway_verdict,
-    values,
+    paths_verdict,
+    standing_verdict,
     verdicts,
 )
 from fadeout.studies.vehicular.runs import (
-    Effort,
-    Numbers,
-    capacity_mbps,
-    count,
-    grid,
-    motorway,
-    points,
-    sweep,
-    windows,
-)
-from fadeout.studies.vehicular.setups import (
     AT_LOAD,
+    CAR_SENDERS,
+    CASES,
+    CHANGES,
+    CHOICES,
+    CITY,
+    CITY_CHOICES,
+    CLAIMS,
+    CLASSES,
+    COMPOUND,
     CUBIC,
-    LOADS,
+    DATA,
+    DENSITIES,
     MAIN,
+    MOTORWAY,
+    MOTORWAY_NETWORKS,
+    MOTORWAY_READINGS,
+    MOTORWAY_SENDERS,
+    NETWORKS,
+    ONE_CAR,
+    PAGE,
     PLACES,
+    PUBLISHED,
+    READINGS,
     RTW,
-    SCHEMES,
-    URBAN_MANHATTAN,
+    SENDERS,
+    SQUARE,
+    STACKS,
+    STANDING,
+    STANDING_CARS,
     URBAN_RANDOM,
-    Scheme,
+    WITH_LTE,
+    Case,
+    Choice,
+    Effort,
+    Found,
+    at_load,
+    capacity_mbps,
+    grid,
+    measure,
+    measure_city,
+    measure_failure,
+    measure_handovers,
+    measure_standing,
 )
 from fadeout.study import (
+    QUIET,
+    QUIET_CELL,
     Change,
-    Moved,
+    Numbers,
+    OfSeeds,
+    Outcome,
     Runs,
     Section,
     Study,
-    Table,
-    assumptions_section,
-    claims_of,
-    claims_section,
+    combined,
     estimate,
+    gain_pct,
     judged,
-    published,
+    mean,
+    means,
+    pivot,
+    series,
 )
+from fadeout.study.figures import bar_rows, line_panels
 
-FOLDER = Path(__file__).parent
-PUBLISHED = published(FOLDER)
-CLAIMS = claims_of(PUBLISHED)
+PAPERS_MS = dict(zip((one.name for one in MAIN), PUBLISHED["table3_rtt_ms"].values(), strict=True))
+"""Round-trip times of the paper's Table 3, by sender."""
 
-PUBLISHED_RTT_MS = {
-    "RTW-TCP": "rtw_tcp",
-    "Compound": "compound",
-    "CUBIC": "cubic",
-    "X-TCP": "x_tcp",
-}
+SHOWN_S = 3.0
+"""Length of the tracks on the maps in seconds, in which a car at 30 m/s crosses the square."""
 
 
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
     """Yields the sections of the report."""
-    alone = capacity_mbps(runs)
-    capacity = fmean(alone.values())
+    capacity = capacity_mbps(runs)
     runs.facts["capacity of a link in Mbit/s"] = round(capacity, 1)
+    effort = runs.effort
     found = grid(runs, capacity)
-    roads = motorway(runs)
-    standing = load.static(runs)
-    cut = failures.failures(runs)
-    paths = between_cars.between_cars(runs)
-    yield motorway_section(roads)
-    yield claims_section(
+    roads = runs.combinations([(sender,) for sender in MAIN], MOTORWAY, measure)
+    at_rest = standing(runs)
+    cut = failures(runs)
+    blocked = between_cars(runs)
+    yield PAGE.section("motorway", [of_motorway(one, numbers) for (one,), numbers in roads.items()])
+    yield PAGE.claims(
         [
-            load.verdict(standing, runs.effort, CLAIMS),
-            failures.verdict(cut, CLAIMS),
-            *verdicts(found, runs.effort.loads, capacity, CLAIMS),
-            motorway_verdict(roads, CLAIMS),
-            classes_verdict(found, runs.effort.class_loads[-1], CLAIMS),
-            between_cars.verdict(paths, CLAIMS),
+            standing_verdict(at_rest),
+            failures_verdict(cut),
+            *verdicts(found, effort.loads, capacity),
+            motorway_verdict({one: numbers for (one,), numbers in roads.items()}),
+            classes_verdict(found, effort.class_loads[-1]),
+            paths_verdict(blocked),
         ]
     )
-    yield handovers.section(runs, capacity, CLAIMS)
-    yield handovers.motorway_section(runs, CLAIMS, PUBLISHED["table3_rtt_ms"])
-    yield sweep_section(sweep(runs, capacity))
-    yield throughput_section(found, runs.effort)
-    yield rtt_section(found)
-    yield classes_section(found, runs.effort)
-    yield load.section(standing, runs.effort)
-    yield failures.section(cut, runs)
-    yield maps.section(runs)
-    yield windows_section(runs, capacity)
-    yield prediction_section(found)
-    yield between_cars.section(paths)
-    yield today.section(today.today(runs, capacity))
-    yield city.section(runs)
+    yield handovers(runs, capacity)
+    yield motorway_handovers(runs)
+    yield assumptions(runs, capacity)
+    yield throughput(found, effort)
+    yield round_trips(found)
+    yield classes(found, effort)
+    yield load(at_rest, effort)
+    yield failures_section(cut, runs)
+    yield maps(runs)
+    yield windows(runs, capacity)
+    yield PAGE.section("predictions", [predictions(found, place) for place in PLACES])
+    names = ("unit_pct", "nearest_pct", "as_far_pct")
+    records = [{"place": place} | means(each, *names) for place, each in blocked.items()]
+    yield PAGE.section("between-cars", records)
+    yield today(runs, capacity)
+    yield city(runs)
 
 
-def throughput_section(found: Found, effort: Effort) -> Section:
-    """Returns the section on figure 8."""
-    of = {
-        (place.name, scheme.name): [
-            estimate(values(found[place, scheme, load], "goodput_mbps")) for load in effort.loads
-        ]
-        for place in PLACES
-        for scheme in MAIN
+def of_motorway(scheme: Choice, numbers: OfSeeds) -> dict[str, Any]:
+    """Returns a sender on the motorway, beside the paper's Table 3."""
+    found = means(numbers, "rtt_ms", "goodput_mbps", "timeouts", "cuts")
+    return {
+        "sender": scheme.name,
+        "paper_ms": PAPERS_MS[scheme.name],
+        **{name.partition("_")[0]: value for name, value in found.items()},
     }
-    records = [
-        {"place": place, "sender": sender, "load": load, "goodput": value}
-        for (place, sender), over in of.items()
-        for load, value in zip(effort.loads, over, strict=True)
+
+
+def of_networks(
+    runs: Runs[Effort],
+    scenario: Path,
+    points: Sequence[tuple[Change, Choice]],
+    claim: str,
+    *load: Choice,
+) -> list[dict[str, Any]]:
+    """Returns the numbers of networks and senders, with the check of the paper's gain."""
+    found = runs.combinations(
+        [(*load, *point) for point in points],
+        scenario,
+        measure_handovers,
+        seeds=min(runs.effort.seeds, runs.effort.handover_seeds),
+        with_tables=True,
+    )
+    names = ("handovers", "lost_packets", "goodput_mbps", "timeouts", "rtt_ms")
+    records = []
+    for network, sender in points:
+        numbers = found[*load, network, sender]
+        gain, over_compound = (
+            gain_pct(numbers, found[*load, network, base], "goodput_mbps")
+            for base in (CUBIC, COMPOUND)
+        )
+        records.append(
+            {"network": network.name, "sender": sender.name}
+            | means(numbers, *names)
+            | {"over_cubic_pct": gain, "over_compound_pct": over_compound}
+            | {"verdict": str(CLAIMS[claim].check("over CUBIC").outcome(gain))}
+            | {"seeds": len(numbers)}
+        )
+    return records
+
+
+def handovers(runs: Runs[Effort], capacity: float) -> Section:
+    """Returns the section on site structure and handover at urban-random and the highest load."""
+    high = runs.effort.loads[-1]
+    points = [(network, sender) for network in NETWORKS for sender in SENDERS]
+    records = of_networks(runs, SQUARE, points, "urban_random", at_load(high * capacity))
+    return PAGE.section(
+        "handovers",
+        pivot(records, "sender", "network"),
+        data=records,
+        load=high,
+        shown=[one.name for one in (*STACKS, *READINGS)],
+        appears=appears(records, "the paper's 7.5 %"),
+    )
+
+
+def motorway_handovers(runs: Runs[Effort]) -> Section:
+    """Returns the section on Table 3 and Figure 12 with other networks."""
+    points = [(network, sender) for network in MOTORWAY_NETWORKS for sender in MOTORWAY_SENDERS]
+    records = of_networks(runs, MOTORWAY, points, "realistic")
+    shown = [one.name for one in MOTORWAY_READINGS]
+    return PAGE.section(
+        "motorway-handovers",
+        pivot(records, "sender", "network"),
+        data=records,
+        timed=list(PAPERS_MS),
+        timed_ms=PAPERS_MS,
+        shown=shown,
+        paper_gain={name: "+11" if name == RTW.name else "" for name in shown},
+        appears=appears(records, "the paper's 11 %"),
+    )
+
+
+def appears(records: Sequence[Mapping[str, Any]], what: str) -> str:
+    """Returns a list of the senders and networks in which the paper's gain appears."""
+    found: dict[str, dict[str, list[str]]] = {}
+    for record in records:
+        verdict = record["verdict"]
+        if verdict in (Outcome.HOLDS, Outcome.OPEN) and record["sender"] != CUBIC.name:
+            found.setdefault(record["sender"], {}).setdefault(verdict, []).append(record["network"])
+    lines = [
+        f"- {sender}: " + "; ".join(f"{word} with {', '.join(names)}" for word, names in of.items())
+        for sender, of in found.items()
     ]
-    cells = {key: [f"{value:.0f}" for value in over] for key, over in of.items()}
-    return Section(
-        name="throughput",
-        title="Throughput of all cars over load",
-        text=(
-            "The table shows the throughput in Mbit/s, as in the paper's Figure 8. The paper "
-            "does not print the values of this figure."
-        ),
-        table=Table(
-            columns=["place", "sender", *(f"load {load:g}" for load in effort.loads)],
-            rows=[[place, sender, *row] for (place, sender), row in cells.items()],
-            data=[
-                {key: value for key, value in record.items() if key != "goodput"}
-                | record["goodput"].data("goodput_", "_mbps")
-                for record in records
-            ],
-        ),
-        figures={"Total throughput of all cars by load.": figures.throughput(of, effort.loads)},
-        is_headline=True,
+    head = f"Senders whose gain over CUBIC is {what}, by the check of `published.toml`"
+    return f"{head}:\n\n" + "\n".join(f"{line}." for line in lines) if lines else f"{head}: none."
+
+
+def assumptions(runs: Runs[Effort], capacity: float) -> Section:
+    """Returns the section on the effect of each open assumption."""
+    load = at_load(AT_LOAD * capacity)
+    found = runs.combinations(
+        [(URBAN_RANDOM, load, sender, change) for change in CHANGES for sender in (RTW, CUBIC)],
+        SQUARE,
+        measure,
+        seeds=runs.effort.swept,
     )
+    records, data = [], []
+    for change in CHANGES:
+        ours, cubic = (found[URBAN_RANDOM, load, sender, change] for sender in (RTW, CUBIC))
+        numbers = means(cubic, "goodput_mbps", "timeouts", "cuts")
+        goodput, timeouts, cuts = numbers.values()
+        gain, delay = gain_pct(ours, cubic, "goodput_mbps"), gain_pct(cubic, ours, "rtt_ms")
+        records.append(
+            {"name": change.name, "goodput": goodput, "timeouts": timeouts.mean, "cuts": cuts.mean}
+            | {"gain": judged(gain, "+.2f"), "delay": judged(delay, "+.1f")}
+        )
+        data.append(
+            {**change.data(), **goodput.data("cubic_", "_mbps"), **gain.data("gain_", "_pct")}
+            | delay.data("delay_", "_pct")
+            | {"timeouts": timeouts.mean, "cuts": cuts.mean}
+        )
+    return PAGE.section("assumptions", records, data=data)
 
 
-def rtt_section(found: Found) -> Section:
-    """Returns the section on figure 9."""
-    of = {
-        (place.name, scheme.name): estimate(values(found[place, scheme, AT_LOAD], "rtt_ms"))
+def throughput(found: Found, effort: Effort) -> Section:
+    """Returns the section on figure 8."""
+    records = [
+        {"place": place.name, "sender": scheme.name, "load": load}
+        | {"goodput": mean(found[place, scheme, load], "goodput_mbps")}
         for place in PLACES
         for scheme in MAIN
-    }
-    return Section(
-        name="rtt",
-        title="Round-trip times at load 1",
-        text=(
-            "The table shows round-trip times in ms, as means over the acknowledgments of each "
-            "car and then over the cars."
-        ),
-        table=Table(
-            columns=["sender", *(place.name for place in PLACES)],
-            rows=[
-                [scheme.name, *(f"{of[place.name, scheme.name]:.1f}" for place in PLACES)]
-                for scheme in MAIN
-            ],
-            data=[
-                {"place": place, "sender": sender} | value.data("rtt_", "_ms")
-                for (place, sender), value in of.items()
-            ],
-        ),
-        figures={"Mean round-trip time at load 1.": figures.round_trips(of)},
+        for load in effort.loads
+    ]
+    figure = line_panels(
+        series(records, "place", "sender", value="goodput"),
+        effort.loads,
+        x_label="Normalised load",
+        y_label="Throughput of all cars (Mbit/s)",
+        share_y=True,
+    )
+    return PAGE.section(
+        "throughput",
+        pivot(records, "load", "place", "sender"),
+        data=records,
+        unit="_mbps",
+        figures={"throughput": figure},
+        loads={load: f"{load:g}" for load in effort.loads},
     )
 
 
-def classes_section(found: Found, effort: Effort) -> Section:
+def round_trips(found: Found) -> Section:
+    """Returns the section on figure 9."""
+    records = [
+        {"place": place.name, "sender": scheme.name}
+        | {"rtt": mean(found[place, scheme, AT_LOAD], "rtt_ms")}
+        for place in PLACES
+        for scheme in MAIN
+    ]
+    names = [place.name for place in PLACES]
+    bars = {"Mean RTT (ms)": series(records, "sender", value="rtt")}
+    return PAGE.section(
+        "rtt",
+        pivot(records, "place", "sender"),
+        data=records,
+        unit="_ms",
+        figures={"rtt": bar_rows(bars, [name.replace("-", "\n") for name in names])},
+        places=names,
+    )
+
+
+def classes(found: Found, effort: Effort) -> Section:
     """Returns the section on the paper's Table 2, with numbers."""
     load = effort.class_loads[-1]
 
-    def cell(scheme: Scheme, place_number: int) -> str:
-        place = PLACES[place_number]
-        ours = found[place, scheme, load]
-        timeouts = fmean(values(ours, "timeouts"))
-        if scheme is CUBIC:
-            return f"{fmean(values(ours, 'goodput_mbps')):.0f} Mbit/s, {timeouts:.1f}"
-        more = gain(ours, found[place, CUBIC, load], "goodput_mbps")
-        return f"{more.text('+.2f', ' %')}, {timeouts:.1f}"
+    def cell(scheme: Choice, place: Choice) -> str:
+        ours, cubic = (found[place, one, load] for one in (scheme, CUBIC))
+        gain = gain_pct(ours, cubic, "goodput_mbps").text("+.2f", " %")
+        rate = f"{mean(ours, 'goodput_mbps').mean:.0f} Mbit/s" if scheme is CUBIC else gain
+        return f"{rate}, {mean(ours, 'timeouts').mean:.1f}"
 
-    return Section(
-        name="classes",
-        title="The classes of the paper's Table 2",
-        text=(
-            f"The table shows the throughput relative to CUBIC's at load {load:g}, and the number "
-            "of timeouts of all cars in a run. The paper states the weakness of each class in "
-            "words. Casablanca needs a queue that drops some packets with preference. Here the "
-            "buffer is that of RLC, which has no such preference."
-        ),
-        table=Table(
-            columns=["sender", "class", *(place.name for place in PLACES)],
-            rows=[
-                [scheme.name, scheme.kind, *(cell(scheme, n) for n in range(len(PLACES)))]
-                for scheme in SCHEMES
-            ],
-            data=[
-                {"place": place.name, "sender": scheme.name, "load": at}
-                | estimate(values(numbers, "goodput_mbps")).data("goodput_", "_mbps")
-                | estimate(values(numbers, "rtt_ms")).data("rtt_", "_ms")
-                | estimate(values(numbers, "timeouts")).data("timeouts_")
-                for place, scheme, at in points(effort)
-                for numbers in [found[place, scheme, at]]
-            ],
-        ),
-        is_headline=True,
-    )
-
-
-def motorway_section(found: Mapping[Scheme, Sequence[Numbers]]) -> Section:
-    """Returns the section on Figure 12 and Table 3."""
-    records = [
-        {
-            "sender": scheme.name,
-            "paper_ms": PUBLISHED["table3_rtt_ms"][PUBLISHED_RTT_MS[scheme.name]],
-            "rtt": estimate(values(numbers, "rtt_ms")),
-            "goodput": estimate(values(numbers, "goodput_mbps")),
-            "timeouts": estimate(values(numbers, "timeouts")),
-            "cuts": estimate(values(numbers, "cuts")),
-        }
-        for scheme, numbers in found.items()
-    ]
-    return Section(
-        name="motorway",
-        title="The motorway",
-        text=(
-            "Cars and trucks drive at 50.08 km/h on four lanes with the gaps of TR 37.885 (0.12 "
-            "vehicles a metre). Traffic is ON/OFF, and vehicles can block paths. *Paper*: values "
-            "of the paper's Table 3. *Cuts*: number of periods, over all cars in a run, with a "
-            "loss of more than 6 dB on the path to the serving unit."
-        ),
-        table=Table.of(
-            records,
-            {
-                "sender": "{sender}",
-                "paper RTT ms": "{paper_ms:g}",
-                "RTT ms": "{rtt:.1f}",
-                "throughput Mbit/s": "{goodput:.1f}",
-                "timeouts": "{timeouts:.2f}",
-                "cuts": "{cuts:.1f}",
-            },
-        ),
-        is_headline=True,
-    )
-
-
-def prediction_section(found: Found) -> Section:
-    """Returns the section on the quality of the predictions."""
-
-    def known(numbers: Sequence[Numbers], name: str) -> list[float]:
-        return [value for each in numbers if (value := each[name]) is not None]
-
-    records = [
-        {"place": place.name}
-        | {
-            name: estimate(known(found[place, RTW, AT_LOAD], name))
-            for name in ("cuts", "precision", "recall", "lead_s", "length_error_s")
-        }
-        for place in PLACES
-    ]
-    return Section(
-        name="predictions",
-        title="Predictions",
-        text=(
-            "The table evaluates the predictions of the serving units in the runs of RTW-TCP at "
-            "load 1. *Cuts*: number of blockages of all cars in a run. Shares and errors are "
-            "means over the runs in which they are defined."
-        ),
-        table=Table.of(
-            records,
-            {
-                "place": "{place}",
-                "cuts": "{cuts:.1f}",
-                "precision": "{precision:.2f}",
-                "recall": "{recall:.2f}",
-                "lead s": "{lead_s:.2f}",
-                "error of length s": "{length_error_s:.2f}",
-            },
-        ),
-    )
-
-
-def sweep_section(found: Mapping[Change, Mapping[Scheme, Sequence[Numbers]]]) -> Section:
-    """Returns the section on the effect of each open assumption."""
-
-    def moved(change: Change, of: Mapping[Scheme, Sequence[Numbers]]) -> Moved:
-        more = gain(of[RTW], of[CUBIC], "goodput_mbps")
-        delay = gain(of[CUBIC], of[RTW], "rtt_ms")
-        goodput = estimate(values(of[CUBIC], "goodput_mbps"))
-        timeouts = fmean(values(of[CUBIC], "timeouts"))
-        cuts = fmean(values(of[CUBIC], "cuts"))
-        return Moved(
-            change,
-            [
-                f"{goodput:.1f}",
-                f"{timeouts:.1f}",
-                f"{cuts:.1f}",
-                judged(more, "+.2f"),
-                judged(delay, "+.1f"),
-            ],
-            [
-                goodput.data("cubic_", "_mbps")
-                | more.data("gain_", "_pct")
-                | delay.data("delay_", "_pct")
-                | {"timeouts": timeouts, "cuts": cuts}
-            ],
+    data = []
+    for (place, scheme, at), numbers in found.items():
+        goodput, rtt, timeouts = means(numbers, "goodput_mbps", "rtt_ms", "timeouts").values()
+        data.append(
+            {"place": place.name, "sender": scheme.name, "load": at}
+            | goodput.data("goodput_", "_mbps")
+            | rtt.data("rtt_", "_ms")
+            | timeouts.data("timeouts_")
         )
-
-    return assumptions_section(
-        [moved(change, of) for change, of in found.items()],
-        ["CUBIC Mbit/s", "its timeouts", "cuts", "gain %", "RTT %"],
-        (
-            "The scenario is urban-random at load 1, and each row changes one assumption. "
-            "*Gain*: gain of RTW-TCP's throughput over CUBIC's. *RTT*: CUBIC's round-trip time "
-            "relative to RTW-TCP's. Both columns show if the sign agrees with the paper's."
-        ),
-        is_headline=True,
-    )
+    records = [
+        {"sender": scheme.name, "class": scheme.kind}
+        | {"cells": {place.name: cell(scheme, place) for place in PLACES}}
+        for scheme in (*MAIN, *CLASSES)
+    ]
+    places = [place.name for place in PLACES]
+    return PAGE.section("classes", records, data=data, load=load, places=places)
 
 
-def windows_section(runs: Runs[Effort], capacity: float) -> Section:
+def standing(runs: Runs[Effort]) -> dict[tuple[str, str, float], OfSeeds]:
+    """Returns the numbers of cars at rest, by radio, buffer and load."""
+    found: dict[tuple[str, str, float], OfSeeds] = {}
+    for one in STANDING:
+        loads = [at_load(mbps, STANDING_CARS, one.flows) for mbps in runs.effort.static_loads]
+        common = QUIET_CELL if len(one.flows) == 1 else QUIET
+        of = runs.combinations([(one, at) for at in loads], SQUARE, measure_standing, common)
+        for mbps, numbers in zip(runs.effort.static_loads, of.values(), strict=True):
+            found[one.radio, one.buffer, mbps] = numbers
+    return found
+
+
+def load(found: Mapping[tuple[str, str, float], OfSeeds], effort: Effort) -> Section:
+    """Returns the section on figure 2."""
+    records = [
+        {"network": radio, "buffer": buffer, "load_mbps": at}
+        | means(numbers, "rate_mbps", "loss_pct", "rtt_ms", "timeouts")
+        for (radio, buffer, at), numbers in found.items()
+    ]
+    lines = [{**record, "line": f"{record['network']}, {record['buffer']}"} for record in records]
+    drawn = {
+        "Rate of all cars (Mbit/s)": series(lines, "line", value="rate_mbps"),
+        "Lost to full buffers (%)": series(lines, "line", value="loss_pct"),
+    }
+    figure = figures.rate_and_loss(drawn, effort.static_loads)
+    return PAGE.section("load", records, figures={"load": figure})
+
+
+def failures(runs: Runs[Effort]) -> Mapping[Case, OfSeeds]:
+    """Returns the numbers of one car with each failure."""
+    length = {"duration": f"{runs.effort.failure_s:g} s"}
+    seeds = runs.effort.swept
+    return runs.combinations(CASES, ONE_CAR, measure_failure, length, seeds=seeds, with_tables=True)
+
+
+def failures_section(found: Mapping[Case, OfSeeds], runs: Runs[Effort]) -> Section:
+    """Returns the section on figures 3 to 5."""
+    names = ("cuts", "longest_ms", "goodput_mbps", "timeouts", "recoveries", "least_segments")
+    records = []
+    for failure, mode in dict.fromkeys((failure, mode) for failure, mode, _ in CASES):
+        cubic, rtw, linux = (found[failure, mode, sender] for sender in CAR_SENDERS)
+        records.append(
+            {"cause": failure.cause, "failure": failure.name, "link": mode.name}
+            | means(cubic, *names)
+            | {"rtw_pct": gain_pct(rtw, cubic, "goodput_mbps")}
+            | {"linux_pct": gain_pct(linux, cubic, "goodput_mbps")}
+        )
+    length = {"duration": f"{runs.effort.failure_s:g} s"}
+    drawn = [case for case in CASES if case[0].is_drawn]
+    jobs = [combined(ONE_CAR, length, *case).seeded(1, with_tables=True) for case in drawn]
+    panels: dict[str, dict[str, Results]] = {}
+    for (failure, mode, sender), results in zip(drawn, runs.whole(jobs), strict=True):
+        title = f"{failure.cause}: {failure.name}\n{mode.name}"
+        panels.setdefault(title, {})[sender.name] = results
+    figure = figures.windows(panels, 2, marks_cuts=True)
+    return PAGE.section("failures", records, figures={"failing": figure})
+
+
+def between_cars(runs: Runs[Effort]) -> dict[str, list[Numbers]]:
+    """Returns the shares of blocked paths in each place, by seed."""
+    squares = runs.combinations([(place,) for place in PLACES[1:]], SQUARE, paths)
+    road = runs.combinations([()], MOTORWAY, paths)
+    return {place.name: numbers for (place,), numbers in squares.items()} | {"motorway": road[()]}
+
+
+def maps(runs: Runs[Effort]) -> Section:
+    """Returns the section on figures 6 and 7."""
+    shown = {"duration": f"{SHOWN_S:g} s"}
+    made = runs.whole([combined(SQUARE, shown, place, at_load(100.0)) for place in PLACES])
+    drawn = dict(zip((place.name for place in PLACES), made, strict=True))
+    return PAGE.section("maps", figures={"maps": figures.maps(drawn)}, shown_s=SHOWN_S)
+
+
+def windows(runs: Runs[Effort], capacity: float) -> Section:
     """Returns the section on figures 10 and 11."""
-    places = (URBAN_MANHATTAN, URBAN_RANDOM)
-    return Section(
-        name="windows",
-        title="Windows",
-        text=(
-            "The figure shows the congestion windows of the first car with seed 1 at load 1 (the "
-            "paper's Figures 10 and 11)."
-        ),
-        figures={"Congestion windows.": figures.windows(windows(runs, capacity, places), places)},
+    points = [(place, at_load(AT_LOAD * capacity), one) for place in URBAN for one in MAIN]
+    jobs = [combined(SQUARE, runs.effort.duration, *point) for point in points]
+    made = runs.whole([job.seeded(1, with_tables=True) for job in jobs])
+    panels = {
+        f"{place.name}\n{sender.name}": {"": run}
+        for (place, _, sender), run in zip(points, made, strict=True)
+    }
+    figure = figures.windows(panels, len(MAIN), marks_cuts=False)
+    return PAGE.section("windows", figures={"windows": figure})
+
+
+def predictions(found: Found, place: Choice) -> dict[str, Any]:
+    """Returns the quality of the predictions at a place, over the runs that have any."""
+    names = ("cuts", "precision", "recall", "lead_s", "length_error_s")
+    return {"place": place.name} | means(found[place, RTW, AT_LOAD], *names)
+
+
+def today(runs: Runs[Effort], capacity: float) -> Section:
+    """Returns the section on the choices of today at urban-random and load 1."""
+    load = at_load(AT_LOAD * capacity)
+    points = [(load, density, choice) for density in DENSITIES for choice in CHOICES]
+    found = runs.combinations(points, WITH_LTE, measure)
+    records = []
+    for (_, density, choice), numbers in found.items():
+        goodput, rtt, timeouts = means(numbers, "goodput_mbps", "rtt_ms", "timeouts").values()
+        gain = gain_pct(numbers, found[load, density, CHOICES[0]], "goodput_mbps")
+        records.append(
+            {"units": density.name, "choice": choice.name, "goodput": goodput, "gain": gain}
+            | {"rtt": rtt, "timeouts": timeouts}
+        )
+    return PAGE.section("today", records)
+
+
+def why_no_city(effort: Effort) -> str | None:
+    """Returns the reason why the city is left out. None if it is not."""
+    if effort.city_s <= 0:
+        return "Left out of a quick study: 200 vehicles take minutes of a processor."
+    return None if _traces.find_sumo() is not None else f"Left out: {_traces.MISSING}."
+
+
+def city(runs: Runs[Effort]) -> Section:
+    """Returns the section that compares the choices in a city of SUMO."""
+    left_out = why_no_city(runs.effort)
+    if left_out is not None:
+        return Section(name="city", title=PAGE.parts["city"].title.text, text=left_out)
+    effort = runs.effort
+    found = runs.combinations(
+        [(choice,) for choice in CITY_CHOICES],
+        CITY,
+        measure_city,
+        {**QUIET_CELL, "duration": f"{effort.city_s:g} s"},
+        seeds=min(effort.city_seeds, effort.seeds),
+        with_tables=True,
     )
+    records = []
+    for (choice,), numbers in found.items():
+        goodputs = [each["goodputs_mbps"] for each in numbers]
+        rtt, timeouts, changes = means(numbers, "rtt_ms", "timeouts", "handovers").values()
+        records.append(
+            {
+                "choice": choice.name,
+                "goodput": estimate([sum(each) for each in goodputs]),
+                "worst": estimate([fmean(each[: max(1, len(each) // 10)]) for each in goodputs]),
+                "rtt": rtt,
+                "timeouts": timeouts,
+                "handovers": changes,
+            }
+        )
+    shares = {choice.name: numbers[0]["goodputs_mbps"] for (choice,), numbers in found.items()}
+    figure = figures.shares(shares)
+    return PAGE.section("city", records, figures={"shares": figure}, length_s=effort.city_s)
 
 
-def more(effort: Effort) -> int:
-    """Returns the number of runs without those of streets and motorway."""
-    over_seeds = len(load.points(effort)) + len(between_cars.PLACES) + len(today.POINTS)
-    drawn = len(PLACES) + len(failures.CASES) // len(failures.FAILURES) * len(failures.CAUSES)
-    of_city = 0 if city.why_not(effort) else len(city.CHOICES) * city.seeds(effort)
-    swept = len(failures.CASES) * effort.swept + handovers.count(effort)
-    return over_seeds * effort.seeds + swept + drawn + of_city
-
-
-STUDY = Study(
-    name="vehicular",
-    folder=FOLDER,
-    title="TCP in cars under 28 GHz, and what knowing of blockages is worth",
-    introduction="""\
-Cars in a square of 100 m with five road-side units at 28 GHz download at a given load. There are
-few or many obstacles, and cars move on streets or anywhere in the square. From the reports of cars,
-the units predict the start and the length of blockages, and notify the senders. RTW-TCP keeps its
-window during a blockage that is shorter than its timeout. Load 1 is the throughput of one car
-alone. Intervals (±) are 95 % confidence intervals over seeds, and all senders use the same seeds.
-Gains are computed seed by seed. README.md lists the open points of the paper and the assumptions.
-""",
-    full=Effort(seeds=6, swept_seeds=5, handover_seeds=5, duration_s=5, class_loads=(AT_LOAD, 2.0)),
-    quick=Effort(
-        seeds=3,
-        swept_seeds=5,
-        duration_s=3,
-        loads=(0.5, AT_LOAD, 2.0),
-        class_loads=(2.0,),
-        static_loads=(1, 100, 500, 1000, 2000),
-        city_s=0,
-        handover_seeds=2,
-    ),
-    count=lambda effort: count(effort) + more(effort),
-    sections=sections,
-    other_scenarios={
-        "scenario_of_the_motorway": "motorway.toml",
-        "scenario_of_sites": "sites.toml",
-        "scenario_of_sites_on_the_motorway": "motorway-sites.toml",
-        "scenario_of_cars_that_stand": "static-mmwave.toml",
-        "scenario_of_hspa": "static-hspa.toml",
-        "scenario_of_one_car": "one-car.toml",
-        "scenario_of_a_relay": "relay.toml",
-        "scenario_with_lte": "with-lte.toml",
-        "scenario_of_the_city": "city/city.toml",
-    },
-)
-
-__all__ = ["LOADS", "STUDY"]
+STUDY = Study.of(DATA, PAGE, Effort, sections)
