@@ -3,9 +3,10 @@
 import math
 import re
 import statistics
+import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Protocol
+from typing import Literal, Protocol
 
 import numpy as np
 
@@ -19,11 +20,14 @@ __all__ = [
     "estimate",
     "exactly",
     "holm",
+    "interval_text",
+    "limits_text",
     "number_text",
     "paired_difference",
     "paired_ratio",
     "student_t",
     "too_few",
+    "value_text",
 ]
 
 FEWEST = 5
@@ -33,6 +37,18 @@ deviations on each side.
 
 MORE_DIGITS = 3
 """Maximum number of digits that are added so that a half-width is not zero."""
+
+DIGITS = 4
+"""Number of significant digits of a value without an interval."""
+
+MOST_DIGITS = 5
+"""Largest number of significant digits of a mean with an interval."""
+
+SMALLEST_FIXED = 1e-4
+"""Smallest value that is written without an exponent."""
+
+LARGEST_FIXED = 1e9
+"""Values from here on are written with an exponent."""
 
 
 class Bounded(Protocol):
@@ -80,13 +96,13 @@ class Estimate:
 
         A mean without an interval has the number of values instead. A mean whose interval has no
         length is the same with every seed, and stands alone. Digits are added until the half-width
-        has one that is not zero.
+        has one that is not zero, but the mean has at most five.
         """
         if self.count == 0:
             return "-"
         if not self.is_known:
             return f"{number_text(self.mean, spec)}{unit} (n = {self.count})"
-        spec = _finer(spec, self.half_width)
+        spec = _finer(spec, self.mean, self.half_width)
         # Significant digits are those of the mean. Two of the half-width suffice.
         of_width = ".2g" if spec.endswith("g") else spec.lstrip("+")
         half_width = number_text(self.half_width, of_width)
@@ -205,16 +221,82 @@ def _has_digit(text: str) -> bool:
     return re.search("[1-9a-z]", text) is not None
 
 
-def _finer(spec: str, half_width: float) -> str:
+def _finer(spec: str, mean: float, half_width: float) -> str:
     """Returns a format with enough digits for a half-width, unless it is next to zero."""
     match = re.fullmatch(r"(\+?)\.(\d+)f", spec)
     if match is None or half_width <= 0:
         return spec
     given = int(match[2])
-    for digits in range(given, given + MORE_DIGITS + 1):
+    most = min(given + MORE_DIGITS, max(given, MOST_DIGITS - 1 - _exponent(mean)))
+    for digits in range(given, most + 1):
         if _has_digit(f"{half_width:.{digits}f}"):
             return f"{match[1]}.{digits}f"
     return spec
+
+
+def _exponent(value: float) -> int:
+    """Returns the power of ten of the first digit, or 0 for a value that is zero."""
+    return math.floor(math.log10(abs(value))) if value and math.isfinite(value) else 0
+
+
+def _decimals(value: float, half_width: float) -> int:
+    """Returns the decimals that an interval supports: two digits of its half-width.
+
+    The value gets at most `MOST_DIGITS` significant digits. The number is below zero if the last
+    digit is left of the point.
+    """
+    most = MOST_DIGITS - 1 - _exponent(value) if value else MOST_DIGITS
+    return min(1 - _exponent(half_width), most)
+
+
+def _rounded(value: float, decimals: int, sign: str = "") -> str:
+    text = f"{round(value, decimals):{sign},.{max(0, decimals)}f}"
+    return text if _has_digit(text) else text.lstrip("+-")
+
+
+def value_text(value: float | None, sign: str = "") -> str:
+    """Returns a value without an interval: four significant digits, and commas in thousands.
+
+    With `sign` "+", a value above zero has its sign.
+    """
+    if value is None or math.isnan(value):
+        return "-"
+    if value and not SMALLEST_FIXED <= abs(value) < LARGEST_FIXED:
+        return f"{value:{sign}.{DIGITS - 1}g}"
+    text = _rounded(value, DIGITS - 1 - _exponent(value), sign)
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def interval_text(mean: float | None, half_width: float | None) -> str:
+    """Returns a mean with the half-width of its interval, to the digits that this supports.
+
+    A half-width of zero is that of equal values. One that is shorter than the last digit of the
+    mean is written as "<" and this digit.
+    """
+    if mean is None or half_width is None or not math.isfinite(mean + half_width):
+        return value_text(mean)
+    if half_width == 0:
+        return f"{value_text(mean)} ± 0"
+    if max(abs(mean), half_width) < SMALLEST_FIXED:
+        return f"{mean:.{DIGITS - 1}g} ± {half_width:.2g}"
+    decimals = _decimals(mean, half_width)
+    width = _rounded(half_width, decimals)
+    if not _has_digit(width):
+        width = f"<{_rounded(10.0**-decimals, decimals)}"
+    return f"{_rounded(mean, decimals)} ± {width}"
+
+
+def limits_text(value: float | None, low: float | None, high: float | None) -> str:
+    """Returns a difference with the limits of its interval, to the digits that this supports."""
+    if value is None or low is None or high is None or low == high:
+        return value_text(value, "+")
+    # The shorter side of an interval that is not symmetric needs the digits.
+    half_width = min((side for side in (value - low, high - value) if side > 0), default=high - low)
+    if not math.isfinite(half_width) or max(abs(low), abs(high)) < SMALLEST_FIXED:
+        return f"{value:+.3g} [{low:+.3g}, {high:+.3g}]"
+    decimals = _decimals(value, half_width)
+    first, least, most = (_rounded(each, decimals, "+") for each in (value, low, high))
+    return f"{first} [{least}, {most}]"
 
 
 def exactly(value: float) -> Estimate:
@@ -292,19 +374,37 @@ def bootstrap(
         return Interval(value, math.nan, math.nan, count, confidence)
     if all(np.ptp(array) == 0 for array in arrays):
         return Interval(value, value, value, count, confidence)
+    method = "BCa" if len(arrays) == 1 or is_paired else "percentile"
+    low, high = _bootstrap_limits(statistic, arrays, confidence, method, is_paired)
+    if math.isnan(low) and method == "BCa":
+        # The correction of BCa is undefined if the statistic is the same without any one run.
+        low, high = _bootstrap_limits(statistic, arrays, confidence, "percentile", is_paired)
+    return Interval(value, low, high, count, confidence)
+
+
+def _bootstrap_limits(
+    statistic: Callable[..., float],
+    arrays: Sequence[np.ndarray],
+    confidence: float,
+    method: Literal["BCa", "percentile"],
+    is_paired: bool,
+) -> tuple[float, float]:
     from scipy import stats
 
-    found = stats.bootstrap(
-        arrays,
-        statistic,
-        n_resamples=9_999,
-        vectorized=False,
-        paired=is_paired and len(arrays) > 1,
-        confidence_level=confidence,
-        method="BCa" if len(arrays) == 1 or is_paired else "percentile",
-        rng=np.random.default_rng(1),
-    ).confidence_interval
-    return Interval(value, float(found.low), float(found.high), count, confidence)
+    with np.errstate(all="ignore"), warnings.catch_warnings():
+        # The caller sees undefined limits as NaN.
+        warnings.simplefilter("ignore", stats.DegenerateDataWarning)
+        found = stats.bootstrap(
+            arrays,
+            statistic,
+            n_resamples=9_999,
+            vectorized=False,
+            paired=is_paired and len(arrays) > 1,
+            confidence_level=confidence,
+            method=method,
+            rng=np.random.default_rng(1),
+        ).confidence_interval
+    return float(found.low), float(found.high)
 
 
 def holm(p_values: Sequence[float]) -> list[float]:

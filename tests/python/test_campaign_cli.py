@@ -20,8 +20,18 @@ def test_a_sweep_prints_means_with_intervals_and_goes_on(cli: CliRunner, lossy: 
     words = ["sweep", str(lossy), "--set", "flow.congestion-control=cubic,newreno", "--out", "c"]
     printed = call(cli, *words, "--seeds", "5")
     assert "±" in printed and "newreno" in printed and "10 runs in" in printed
+    assert "± 0" not in printed
     assert "10 of 12 had been run before" in call(cli, *words, "--seeds", "6")
     assert "12 of 12 had been run before" in call(cli, "campaign", "run", "c")
+
+
+def test_equal_runs_have_an_interval_of_zero_and_the_table_says_why(cli: CliRunner):
+    settings = ["--set", "flow.congestion-control=cubic,newreno", "--set", "duration=2 s"]
+    printed = call(cli, "sweep", "clean-link", *settings, "--seeds", "5", "--out", "c")
+    assert printed.count("± 0") > 2
+    assert printed.count("± 0: equal with every seed") == 1
+    compared = call(cli, "campaign", "compare", "c", "flow.congestion-control", "cubic")
+    assert "encountered" not in compared
 
 
 def test_values_zips_and_exclusions_are_given_by_options(cli: CliRunner, lossy: Path):

@@ -7,12 +7,22 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import fadeout
 from fadeout import Campaign, ScenarioError, sweep
 from fadeout.campaign.comparison import compare
 from fadeout.campaign.seeds import Seeds, read_seeds
-from fadeout.statistics import bootstrap, estimate, holm, paired_difference
+from fadeout.statistics import (
+    bootstrap,
+    estimate,
+    holm,
+    interval_text,
+    limits_text,
+    paired_difference,
+    value_text,
+)
 
 
 def until(**given: Any) -> Seeds:
@@ -155,3 +165,62 @@ def test_two_campaigns_are_compared_by_points_and_seeds(lossy: Path, tmp_path: P
     assert found.results["paired"].all()
     assert found.results["n"].to_list() == [5] * found.results.height
     assert compare(folders[0], folders[0]).is_same
+
+
+def test_a_mean_has_the_digits_that_its_interval_supports():
+    for mean, half_width, text in (
+        (26.79745, 3e-5, "26.797 ± <0.001"),
+        (9.44135, 0.00099, "9.4413 ± 0.0010"),
+        (4.708, 0.1033, "4.71 ± 0.10"),
+        (1234567.0, 34567.0, "1,235,000 ± 35,000"),
+        (0.0, 0.001, "0.0000 ± 0.0010"),
+        (8.4e-7, 3e-8, "8.4e-07 ± 3e-08"),
+        # All values were equal.
+        (2916000.0, 0.0, "2,916,000 ± 0"),
+        (0.071661234, 0.0, "0.07166 ± 0"),
+        # There is no interval.
+        (562.6412, None, "562.6"),
+        (5.0, math.inf, "5"),
+        (None, None, "-"),
+        (math.nan, 1.0, "-"),
+    ):
+        assert interval_text(mean, half_width) == text
+
+
+@settings(deadline=None)
+@given(
+    mean=st.floats(-1e8, 1e8, allow_subnormal=False),
+    half_width=st.floats(1e-9, 1e8),
+)
+def test_no_half_width_above_zero_is_printed_as_zero(mean: float, half_width: float):
+    first, second = interval_text(mean, half_width).split(" ± ")
+    shown = float(second.lstrip("<").replace(",", ""))
+    assert shown > 0
+    # A last digit of two is at most a twentieth of the half-width.
+    step = shown if second.startswith("<") else half_width / 2
+    assert abs(float(first.replace(",", "")) - mean) <= max(step, 6e-5 * abs(mean))
+
+
+def test_a_difference_has_the_digits_of_the_shorter_side_of_its_interval():
+    for difference, text in (
+        ((0.04016, -0.06307, 0.1434), "+0.04 [-0.06, +0.14]"),
+        ((6219.4, 1750.0, 58433.3), "+6,200 [+1,800, +58,400]"),
+        ((1e-5, -0.2, 0.3), "0.00 [-0.20, +0.30]"),
+        ((0.0, 0.0, 0.0), "0"),
+        ((-4.33e-7, None, None), "-4.33e-07"),
+        ((-201300.0, None, None), "-201,300"),
+        ((4.22e9, None, None), "+4.22e+09"),
+        ((None, None, None), "-"),
+    ):
+        assert limits_text(*difference) == text
+    assert value_text(4345.0) == "4,345"
+
+
+def test_an_interval_of_a_ratio_that_is_the_same_in_all_pairs_has_no_length():
+    values = [1.0, 2.0, 4.0, 8.0, 16.0]
+
+    def ratio(ours: np.ndarray, base: np.ndarray) -> float:
+        return float(np.mean(ours) / np.mean(base))
+
+    found = bootstrap(ratio, values, values)
+    assert (found.mean, found.low, found.high) == (1.0, 1.0, 1.0)

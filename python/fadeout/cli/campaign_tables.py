@@ -7,8 +7,9 @@ from typing import Any
 import polars as pl
 
 from fadeout.campaign import Campaign, Finished, Status
-from fadeout.cli.console import out, say
+from fadeout.cli.console import out, print_paragraph, say
 from fadeout.cli.table import new_table, print_table
+from fadeout.statistics import interval_text, limits_text, value_text
 
 MOST_POINTS = 60
 """Largest number of points printed. The export has all of them."""
@@ -73,9 +74,11 @@ def print_means(campaign: Campaign, metrics: Sequence[str], confidence: float) -
     means = campaign.means(*names, confidence=confidence)
     keys = [key for key in campaign.keys if key in means.columns]
     table = new_table(*(short(key, keys) for key in keys), *names, "n", numbers=[*names, "n"])
+    has_equal = False
     for row in means.head(MOST_POINTS).iter_rows(named=True):
         cells = [shown(row[key]) for key in keys]
-        cells += [interval_text(row, name) for name in names]
+        cells += [mean_text(row, name) for name in names]
+        has_equal = has_equal or any(cell.endswith("± 0") for cell in cells)
         table.add_row(*cells, str(min(row[f"{name}_n"] for name in names)))
     print_table(table)
     if len(means) > MOST_POINTS:
@@ -83,11 +86,10 @@ def print_means(campaign: Campaign, metrics: Sequence[str], confidence: float) -
             f"{len(means) - MOST_POINTS:,} more points: fadeout campaign export {campaign.folder}"
         )
         out().print(rest, markup=False, highlight=False)
-    out().print(
-        f"mean ± half the width of its {100 * confidence:g} % interval over n seeds",
-        markup=False,
-        highlight=False,
-    )
+    text = f"mean ± half the width of its {100 * confidence:g} % interval over n seeds"
+    if has_equal:
+        text += "; ± 0: equal with every seed"
+    print_paragraph(text)
 
 
 def print_differences(
@@ -104,10 +106,10 @@ def print_differences(
     for row in found.head(MOST_POINTS).iter_rows(named=True):
         table.add_row(
             *(shown(row[each]) for each in (*places, "metric")),
-            f"{row['baseline_mean']:.4g}",
-            f"{row['mean']:.4g}",
-            limits_text(row["difference"], row["low"], row["high"], ".4g"),
-            limits_text(row["percent"], row["percent_low"], row["percent_high"], ".1f"),
+            value_text(row["baseline_mean"]),
+            value_text(row["mean"]),
+            limits_text(row["difference"], row["low"], row["high"]),
+            limits_text(row["percent"], row["percent_low"], row["percent_high"]),
             str(row["n"]),
             "-" if math.isnan(row["p_corrected"]) else f"{row['p_corrected']:.2g}",
         )
@@ -116,30 +118,15 @@ def print_differences(
         f"differences between runs with the same seed, with {100 * confidence:g} % intervals; p "
         f"corrected for {len(found)} comparisons"
     )
-    out().print(text, markup=False, highlight=False)
+    print_paragraph(text)
     for warning in campaign.warnings():
         say(f"warning: {warning}")
 
 
-def limits_text(value: float | None, low: float | None, high: float | None, spec: str) -> str:
-    """Returns a value with the limits of its interval."""
-    if value is None:
-        return "-"
-    return f"{value:+{spec}}" + ("" if low is None else f" [{low:+{spec}}, {high:+{spec}}]")
-
-
-def interval_text(row: dict[str, Any], name: str) -> str:
-    """Returns a mean with its interval, to the digits that the interval justifies."""
-    mean, low, high = row[f"{name}_mean"], row[f"{name}_low"], row[f"{name}_high"]
-    if mean is None or math.isnan(mean):
-        return "-"
-    if low is None:
-        return f"{mean:.4g}"
-    half = (high - low) / 2
-    if half == 0 or not math.isfinite(half):
-        return f"{mean:.6g} ± {half:g}"
-    digits = max(0, 1 - math.floor(math.log10(half)))
-    return f"{mean:,.{digits}f} ± {half:,.{digits}f}"
+def mean_text(row: dict[str, Any], name: str) -> str:
+    """Returns a mean of a row of means with its interval."""
+    low, high = row[f"{name}_low"], row[f"{name}_high"]
+    return interval_text(row[f"{name}_mean"], None if low is None else (high - low) / 2)
 
 
 def short(key: str, keys: Sequence[str]) -> str:

@@ -13,6 +13,9 @@ from fadeout.cli.table import new_table, print_table
 MOST_ROWS = 60
 """Largest number of differences printed of each kind."""
 
+SMALLEST_PERCENT = 0.01
+"""Smallest difference in percent that is printed."""
+
 
 def register(app: typer.Typer) -> None:
     """Adds the command."""
@@ -54,25 +57,23 @@ def compare(
     names = [name for name in found.results.columns if name not in ("low", "high", "paired")]
     table = new_table(*names, numbers=names[names.index("metric") + 1 :])
     for row in found.results.head(MOST_ROWS).iter_rows(named=True):
-        table.add_row(
-            *(difference_text(row) if n == "difference" else number(row[n]) for n in names)
-        )
+        table.add_row(*(cell(row, name) for name in names))
     print_table(table)
     for warning in found.warnings:
         say(f"warning: {warning}")
 
 
-def number(value: Any) -> str:  # noqa: ANN401 - a value of any column
-    """Returns a number to four digits, and text as it is."""
+def cell(row: dict[str, Any], name: str) -> str:
+    """Returns a value of a row. A difference has its interval, if there is one."""
     from fadeout.cli.campaign_tables import shown
+    from fadeout.statistics import limits_text, value_text
 
-    return f"{value:.4g}" if isinstance(value, float) else shown(value)
-
-
-def difference_text(row: dict[str, Any]) -> str:
-    """Returns a difference with its interval, if it has one."""
-    if row["difference"] is None:
-        return "-"
-    if row.get("low") is None:
-        return f"{row['difference']:+.4g}"
-    return f"{row['difference']:+.4g} [{row['low']:+.4g}, {row['high']:+.4g}]"
+    value = row[name]
+    if name == "difference":
+        return limits_text(value, row.get("low"), row.get("high"))
+    if not isinstance(value, float):
+        return shown(value)
+    if name != "percent":
+        return value_text(value)
+    is_small = 0 < abs(value) < SMALLEST_PERCENT
+    return f"<{SMALLEST_PERCENT}" if is_small else value_text(round(value, 2), "+")
