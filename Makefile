@@ -50,7 +50,7 @@ build: $(VENV)/.maturin ## Build the native module and install the package into 
 # --- for users ------------------------------------------------------------------------------
 
 .PHONY: demo
-demo: build ## Run one example: its table, what it shows, and the path of its figure
+demo: build ## Run one example: its table, what it shows, the paths of its figure and report
 	$(call say,fadeout run blockage)
 	$(BIN)/fadeout run blockage --out out/demo --force
 	@echo

@@ -11,7 +11,7 @@ from fadeout import _quantities, _sentences
 from fadeout.cli import complete
 from fadeout.cli.app import app
 
-SHORT = ["--set", 'duration="1 s"', "--no-figures"]
+SHORT = ["--set", 'duration="1 s"', "--no-figures", "--no-report"]
 
 
 def test_the_readme_and_the_home_page_show_what_the_first_command_prints(cli: CliRunner):
@@ -21,6 +21,7 @@ def test_the_readme_and_the_home_page_show_what_the_first_command_prints(cli: Cl
     assert indented in (ROOT / "README.md").read_text()
     assert shown.stdout in (ROOT / "docs" / "index.md").read_text()
     assert Path("out/blockage/figures/overview.png").is_file()
+    assert Path("out/blockage/report.html").is_file()
 
 
 def test_an_example_runs_by_its_name_without_a_file(cli: CliRunner):
@@ -29,6 +30,13 @@ def test_an_example_runs_by_its_name_without_a_file(cli: CliRunner):
     assert "results: out/drive-test\n" in done.stdout
     assert "fadeout new drive-test" in done.stdout
     assert cli.invoke(app, ["check", "drive-test", "blockage"]).stdout.count(": ok") == 2
+
+
+def test_a_file_gets_no_report_unless_it_is_asked_for(cli: CliRunner):
+    Path("mine.toml").write_text(SCENARIO)
+    assert "report:" not in cli.invoke(app, ["run", "mine.toml", "--no-figures"]).stdout
+    done = cli.invoke(app, ["run", "mine.toml", "--no-figures", "--report", "--out", "other"])
+    assert "report: other/report.html" in done.stdout
 
 
 def test_a_file_with_the_name_comes_first(cli: CliRunner):

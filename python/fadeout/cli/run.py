@@ -65,8 +65,16 @@ def run(
     force: Force = False,
     figures: Annotated[bool, typer.Option(help="Draw figures into OUT/figures.")] = True,
     report: Annotated[
-        bool, typer.Option("--report", help="Write OUT/report.html, as `fadeout report` does.")
-    ] = False,
+        bool | None,
+        typer.Option(
+            "--report/--no-report",
+            help=(
+                "Write OUT/report.html, as `fadeout report` does. Default: only for an example "
+                "that runs by its name."
+            ),
+            show_default=False,
+        ),
+    ] = None,
     consoles: Annotated[
         list[str] | None,
         typer.Option(
@@ -105,6 +113,9 @@ def run(
     classes = load_classes(congestion_controls)
     policies = load_classes(handover_policies, POLICY_OPTION)
     given, scenario = scenario, scenario_file(scenario)
+    is_example = scenario != given
+    if report is None:
+        report = is_example
     if folder is None:
         name = scenario.stem if seed is None else f"{scenario.stem}-seed{seed}"
         folder = unused_folder(Path("out") / name)
@@ -143,7 +154,7 @@ def run(
         print_summary(results)
         print_paragraph(" ".join(sentences(results)))
         _print_places(results, folder, drawn, page)
-        if scenario != given:
+        if is_example:
             text = f"next: fadeout new {given} writes this example to {given}.toml, to change it"
             out().print(text, markup=False, highlight=False)
     if signals.came() or not results.is_complete:
