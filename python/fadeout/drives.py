@@ -10,7 +10,7 @@ from pathlib import Path
 
 import polars as pl
 
-from fadeout import _geometry
+from fadeout import _geometry, _reading
 from fadeout._native import ResultError
 from fadeout._quantities import seconds
 from fadeout.results import Results
@@ -29,6 +29,9 @@ steps.
 
 LOOK_BACK_S = 0.1
 """Time before a loss in which its cause is sought."""
+
+Step = tuple[float, str | None]
+"""A time, and the cell that serves from then on, or None."""
 
 CONGESTED = {"queue-full", "aqm", "hold-full", "buffer-full", "discard-timer"}
 
@@ -72,10 +75,18 @@ def way(results: Results, every: str | float | None = None) -> Way:
     return known[every_s]
 
 
-def way_steps(results: Results, sights: pl.DataFrame) -> pl.DataFrame:
-    """Returns the rows of `Way.steps` from a frame of `fadeout.sights`."""
+def way_steps(
+    results: Results, sights: pl.DataFrame, served: Mapping[str, list[Step]] | None = None
+) -> pl.DataFrame:
+    """Returns the rows of `Way.steps` from a frame of `fadeout.sights`.
+
+    `served` has other cells than the serving cells. UEs that are not in it have no rows.
+    """
     sights = sights.filter(pl.col("time_s") < results.duration_s)
-    served = serving(results)
+    if served is None:
+        served = serving(results)
+    else:
+        sights = sights.filter(pl.col("ue").is_in(list(served)))
     rows: list[pl.DataFrame] = []
     for (ue,), own in sights.group_by("ue", maintain_order=True):
         spans = pl.DataFrame(
@@ -114,7 +125,31 @@ def _is_blocked() -> pl.Expr:
     return pl.col("behind_building") | (blocked_db >= CUT_DB)
 
 
-def serving(results: Results) -> dict[str, list[tuple[float, str | None]]]:
+def secondary(results: Results) -> dict[str, list[Step]]:
+    """Returns the times from which a secondary node's cell serves each UE, and the cell, or None.
+
+    UEs that never have a secondary node are left out.
+    """
+    ues = results.manifest.get("scenario", {}).get("ue", {})
+    served: dict[str, list[Step]] = {
+        ue: [(0.0, str(keys["pscell"]))] for ue, keys in ues.items() if keys.get("pscell")
+    }
+    if not results.has_table("secondary_changes"):
+        return served
+    columns = ("time_s", "ue", "kind", "target", "outcome")
+    rows = _reading.collect(
+        _reading.select(results, "secondary_changes", columns), "secondary_changes"
+    )
+    for time, ue, kind, target, outcome in rows.sort("time_s").iter_rows():
+        steps = served.setdefault(str(ue), [(0.0, None)])
+        if kind == "release":
+            steps.append((time, None))
+        elif outcome == "success" and target:
+            steps.append((time, str(target)))
+    return served
+
+
+def serving(results: Results) -> dict[str, list[Step]]:
     """Returns the times from which a cell serves each UE, and the cell. None while no cell does.
 
     No cell serves a UE before its initial attach.
@@ -123,7 +158,7 @@ def serving(results: Results) -> dict[str, list[tuple[float, str | None]]]:
     ues = results.manifest.get("scenario", {}).get("ue", {})
     names = [one.rpartition("/")[0] or one for one in interfaces["interface"].to_list()]
     last = dict(zip(names, interfaces["cell"].to_list(), strict=True))
-    served: dict[str, list[tuple[float, str | None]]] = {}
+    served: dict[str, list[Step]] = {}
     if results.has_table("handovers"):
         columns = ("ue", "source", "target", "triggered_s", "left_s", "entered_s")
         for ue, source, target, triggered, left, entered in (

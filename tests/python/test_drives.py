@@ -134,3 +134,13 @@ def test_the_time_line_of_a_car_has_its_panels(driven: fadeout.Results, tmp_path
         driven.plot.drive("car1")
     assert drives.save(driven, tmp_path) == ["by_ue", "by_cell", "losses"]
     assert pl.read_csv(tmp_path / "by_ue.csv").height == 4
+
+
+def test_a_secondary_cell_is_known_from_the_scenario_or_from_its_changes():
+    fixed = fadeout.run(ROOT / "scenarios/dual-connectivity.toml", set={"duration": "0.1 s"})
+    assert drives.secondary(fixed) == {"phone": [(0.0, "small")]}
+    added = fadeout.run(ROOT / "scenarios/en-dc.toml", set={"duration": "0.6 s"})
+    changes = added.table("secondary_changes")
+    assert drives.secondary(added) == {"phone": [(0.0, None), (changes["time_s"][0], "small")]}
+    alone = fadeout.run(ROOT / "scenarios/n78-tdd.toml", set={"duration": "0.1 s"})
+    assert drives.secondary(alone) == {}

@@ -378,6 +378,18 @@ def test_the_map_plays_on_the_same_cursor(radio: Path, browser: Browser):
 
 
 @needs_tool("Chromium")
+def test_the_map_has_the_path_to_a_secondary_cell(tmp_path: Path, browser: Browser):
+    # The secondary node is added at 0.3 s.
+    fadeout.run(ROOT / "scenarios/en-dc.toml", set={"duration": "0.6 s"}, out=tmp_path / "run")
+    browser.open(report.write(tmp_path / "run"))
+    text = "document.getElementById('map-state').textContent"
+    for time, paths in ((0.1, "macro, path clear"), (0.5, "macro, path clear; small, path clear")):
+        browser.value(f"Report.setTime({time})")
+        assert browser.value(text) == f"phone: {paths}"
+    assert browser.errors == []
+
+
+@needs_tool("Chromium")
 def test_dark_mode_and_reduced_motion_follow_the_system(radio: Path, browser: Browser):
     browser.page.emulate_media(color_scheme="dark", reduced_motion="reduce")
     browser.open(radio / "report.html")

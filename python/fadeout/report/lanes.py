@@ -134,20 +134,9 @@ def _cells(results: Results) -> Iterator[Lane]:
 
 def _secondary(results: Results) -> Iterator[Lane]:
     """Yields the secondary cell of each UE in dual connectivity."""
-    if not results.has_table("secondary_changes"):
-        return
-    columns = ("time_s", "ue", "kind", "target", "outcome")
-    rows = read(results, "secondary_changes", *columns).with_columns(
-        pl.col("ue", "kind", "target", "outcome").cast(pl.String)
-    )
-    for (ue,), own in rows.group_by("ue", maintain_order=True):
-        steps: list[tuple[float, str]] = [(0.0, "none")]
-        for time, _, kind, target, outcome in own.sort("time_s").iter_rows():
-            if kind == "release":
-                steps.append((time, "none"))
-            elif outcome == "success" and target:
-                steps.append((time, target))
-        yield Lane("Secondary cell", str(ue), _spans(steps, results.duration_s))
+    for ue, steps in drives.secondary(results).items():
+        named = [(start, cell or "none") for start, cell in steps]
+        yield Lane("Secondary cell", ue, _spans(named, results.duration_s))
 
 
 def _spans(steps: list[tuple[float, str]], end_s: float) -> list[Span]:

@@ -53,6 +53,8 @@ class Movement:
     tracks: pl.DataFrame | None = None
     steps: pl.DataFrame | None = None
     """Cell, path and beam of each UE over time, as in `fadeout.drives.Way`."""
+    secondary_steps: pl.DataFrame | None = None
+    """The same for the cells of secondary nodes. `None` without dual connectivity."""
     every_s: float = 0.0
     reason: str = ""
 
@@ -72,11 +74,19 @@ def movement(results: Results, base: Path | None) -> Movement:
         tracks, sights = _geometry.tracks_and_sights(
             source(scenario, base), every=duration / frames
         )
+        secondary = drives.secondary(results)
     except (ResultError, ScenarioError, OSError, ValueError) as error:
         # A trace that has moved, or a scenario of another version.
         return Movement(reason=reason(error))
     tracks = tracks.filter(pl.col("time_s") <= duration * (1 + 1e-12))
-    return Movement(tracks, drives.way_steps(results, sights), duration / frames)
+    present = set(tracks["ue"])
+    secondary = {ue: steps for ue, steps in secondary.items() if ue in present}
+    return Movement(
+        tracks,
+        drives.way_steps(results, sights),
+        drives.way_steps(results, sights, secondary) if secondary else None,
+        duration / frames,
+    )
 
 
 def scene(results: Results, moving: Movement, blob: Blob, values: int) -> Scene:
@@ -115,7 +125,14 @@ def scene(results: Results, moving: Movement, blob: Blob, values: int) -> Scene:
         **moved,
     }
     ues = [one["name"] for one in moved["objects"] if one["is_ue"]]
-    document |= _paths(results, ues, cells, moved["times"], moving.steps, blob)
+    document["has_rays"] = len(ues) <= MOST_RAYS
+    document["states"] = STATES
+    document |= _paths(drives.serving(results), ues, cells, moved["times"], moving.steps, blob)
+    document["secondary"] = None
+    if moving.secondary_steps is not None:
+        document["secondary"] = _paths(
+            drives.secondary(results), ues, cells, moved["times"], moving.secondary_steps, blob
+        )
     document["times"] = blob.doubles(moved["times"])
     return Scene(document)
 
@@ -188,28 +205,27 @@ def _frames(tracks: pl.DataFrame, blob: Blob) -> dict[str, Any]:
 
 
 def _paths(
-    results: Results,
+    served: Mapping[str, list[drives.Step]],
     ues: list[str],
     cells: list[str],
     times: list[float],
     steps: pl.DataFrame,
     blob: Blob,
 ) -> dict[str, Any]:
-    """Returns serving cell, state of the path and beam of each UE by frame."""
+    """Returns the cell, the state of the path and the beam of each UE by frame."""
     shape = (len(times), len(ues))
     serving = np.full(shape, -1, dtype="<i2")
     state = np.zeros(shape, dtype="<i2")
     beam = np.full(shape, ABSENT, dtype="<i2")
     at = np.asarray(times)
-    for ue, served in drives.serving(results).items():
+    for ue, changes in served.items():
         if ue not in ues:
             continue
         column = ues.index(ue)
-        for since, cell in served:
+        for since, cell in changes:
             index = cells.index(cell) if cell in cells else -1
             serving[at >= since - 1e-9, column] = index
-    has_rays = len(ues) <= MOST_RAYS
-    if has_rays:
+    if len(ues) <= MOST_RAYS:
         for (ue,), own in steps.group_by("ue", maintain_order=True):
             if ue not in ues:
                 continue
@@ -227,10 +243,8 @@ def _paths(
             ]
     return {
         "serving": blob.frames(serving),
-        "has_rays": has_rays,
         "state": blob.frames(state),
         "beam": blob.frames(beam),
-        "states": STATES,
     }
 
 

@@ -15,7 +15,7 @@ Report.map = (() => {
     ues = document_.objects.map((one, at) => ({ ...one, at })).filter((one) => one.is_ue);
     scene = { ...document_, times: R.read(document_.times) };
     for (const name of ["x", "y", "heading"]) scene[name] = R.readFrames(document_[name], objects);
-    for (const name of ["serving", "state", "beam"]) scene[name] = R.readFrames(document_[name], ues.length);
+    scene.legs = [document_, document_.secondary].filter(Boolean).map((leg) => Object.fromEntries(["serving", "state", "beam"].map((name) => [name, R.readFrames(leg[name], ues.length)])));
     canvas = R.element("map");
     bounds();
     const follow = R.element("follow");
@@ -131,7 +131,7 @@ Report.map = (() => {
     if (ues.length <= 20) ues.forEach((ue) => drawTrack(context, ue));
     const spots = scene.objects.map((_, at) => place(at, frame, part));
     drawVehicles(context, spots);
-    ues.forEach((ue, number) => drawPath(context, spots[ue.at], frame, number));
+    for (const leg of scene.legs) ues.forEach((ue, number) => drawPath(context, leg, spots[ue.at], frame, number));
     labelled = [];
     drawSites(context);
     ues.forEach((ue, number) => drawUe(context, spots[ue.at], ue, frame, number));
@@ -183,19 +183,19 @@ Report.map = (() => {
     });
   }
 
-  const cellOf = (frame, number) => scene.serving[frame * ues.length + number];
+  const cellOf = (frame, number, leg = scene.legs[0]) => leg.serving[frame * ues.length + number];
 
   const cellColor = (index) => R.cellColor(scene.cells[index].name);
 
   // Beam and ray. A cut ray is dashed and has a cross, so it can be told without colour.
-  function drawPath(context, spot, frame, number) {
+  function drawPath(context, leg, spot, frame, number) {
     if (!spot || !scene.has_rays || ues.length > 60) return;
-    const index = cellOf(frame, number);
+    const index = cellOf(frame, number, leg);
     if (index < 0) return;
     const cell = scene.cells[index], at = frame * ues.length + number;
     const x = px(spot.x), y = py(spot.y), cx = px(cell.x), cy = py(cell.y);
-    if (scene.beam[at] !== ABSENT && ues.length <= 12) {
-      const angle = (-(scene.beam[at] + 14400) / ANGLES) * Math.PI / 180, half = (((cell.width || 8) / 2) * Math.PI) / 180;
+    if (leg.beam[at] !== ABSENT && ues.length <= 12) {
+      const angle = (-(leg.beam[at] + 14400) / ANGLES) * Math.PI / 180, half = (((cell.width || 8) / 2) * Math.PI) / 180;
       const reach = Math.hypot(x - cx, y - cy) * 1.05;
       context.fillStyle = cellColor(index) + "40";
       context.beginPath();
@@ -203,7 +203,7 @@ Report.map = (() => {
       context.arc(cx, cy, reach, angle - half, angle + half);
       context.fill();
     }
-    const state = scene.state[at];
+    const state = leg.state[at];
     context.strokeStyle = state ? R.css("--vermilion") : cellColor(index);
     context.lineWidth = 1.2;
     context.setLineDash(state ? [4, 4] : []);
@@ -299,10 +299,12 @@ Report.map = (() => {
     const list = R.element("map-state");
     if (ues.length > 12) { list.hidden = true; return; }
     const texts = ues.map((ue, number) => {
-      const index = cellOf(frame, number);
-      const cell = index < 0 ? "no cell" : scene.cells[index].name;
-      const path = scene.has_rays && index >= 0 ? `, ${PATHS[scene.states[scene.state[frame * ues.length + number]]]}` : "";
-      return `${ue.name}: ${cell}${path}`;
+      const paths = scene.legs.map((leg) => {
+        const index = cellOf(frame, number, leg);
+        if (index < 0) return null;
+        return scene.cells[index].name + (scene.has_rays ? `, ${PATHS[scene.states[leg.state[frame * ues.length + number]]]}` : "");
+      });
+      return `${ue.name}: ${paths.filter((path) => path !== null).join("; ") || "no cell"}`;
     });
     while (list.children.length < texts.length) list.append(R.make("li"));
     texts.forEach((text, at) => { if (list.children[at].textContent !== text) list.children[at].textContent = text; });
@@ -312,7 +314,7 @@ Report.map = (() => {
     const items = [["triangle", "site"], ["dot", "UE, in the colour of its cell"]];
     if (scene.objects.some((one) => one.length !== null)) items.push(["box", "vehicle"]);
     if (scene.buildings.length) items.push(["building", "building"]);
-    if (scene.has_rays && ues.length <= 60) items.push(["ray", "path to the serving cell"], ["cut", "blocked path"]);
+    if (scene.has_rays && ues.length <= 60) items.push(["ray", scene.legs.length > 1 ? "paths to the serving cell and the secondary cell" : "path to the serving cell"], ["cut", "blocked path"]);
     R.element("map-key").replaceChildren(...items.map(([kind, text]) => R.make("li", {}, R.make("span", { class: `sign ${kind}` }), text)));
   }
 
