@@ -24,7 +24,7 @@ from fadeout.cli.progress import count_progress
 from fadeout.results import Results
 from fadeout.statistics import student_t
 from fadeout.studies.blockage import STUDY
-from fadeout.studies.blockage.paper import PUBLISHED
+from fadeout.studies.blockage.runs import PUBLISHED
 from fadeout.study import (
     Effort,
     Estimate,
@@ -48,6 +48,7 @@ from fadeout.study import (
 )
 from fadeout.study.figures import grouped_bars, line_with_intervals, mark_cut_intervals
 from fadeout.study.job import Item, Reader
+from fadeout.study.report import data_of
 from fadeout.study.store import results_version
 
 ROOT = Path(__file__).parents[2]
@@ -245,13 +246,18 @@ def test_a_report_has_each_figure_as_png_and_as_pdf(tmp_path: Path):
 
 
 def test_a_table_has_its_numbers_as_text_and_as_data():
-    table = Table.of(
-        [{"name": "x", "rate": Estimate(1.25, math.nan, 2), "_hidden": 7}],
-        {"head": "{name}", "rate": "{rate:.1f}", "other": lambda record: f"{record['_hidden']}"},
-    )
-    assert table.rows == [["x", "1.2 (n = 2)", "7"]]
-    assert table.data == [{"name": "x", "rate_mean": 1.25, "rate_ci95": None}]
-    assert table.lacks_intervals
+    rate = Estimate(1.25, math.nan, 2)
+    record = {"name": "x", "rate": rate, "by_length": {"1 s": rate, "2 s": 3}, "_hidden": 7}
+    assert data_of(record, "_mbps") == {
+        "name": "x",
+        "rate_mean_mbps": 1.25,
+        "rate_ci95_mbps": None,
+        "by_length_1 s_mean_mbps": 1.25,
+        "by_length_1 s_ci95_mbps": None,
+        "by_length_2 s": 3,
+    }
+    assert Table(["rate"], [[f"{rate:.1f}"]], []).lacks_intervals
+    assert not Table(["rate"], [["1.25"]], []).lacks_intervals
 
 
 def test_the_scenario_states_what_the_paper_states():
@@ -351,13 +357,12 @@ class Stopping:
             self.begun += 1
             (found,) = runs.each([small(number)], goodput)
             record = {"rate": found}
-            yield Section(f"s{number}", f"Part {number}", table=Table.of([record], {"r": "{rate}"}))
+            table = Table(["r"], [[f"{found}"]], [record])
+            yield Section(f"s{number}", f"Part {number}", table=table)
 
     def study(self) -> Study[Effort]:
-        effort = Effort(seeds=1)
-        return Study(
-            "stopping", STUDY.folder, "Stopping", "", effort, effort, lambda _: 3, self.sections
-        )
+        effort = Effort(seeds=1, runs=3)
+        return Study("stopping", STUDY.folder, "Stopping", "", effort, effort, self.sections)
 
 
 def test_the_study_in_the_documentation_runs(
@@ -434,14 +439,15 @@ def in_process(job: Job, read: Reader[Item]) -> Item:
 
 
 def test_another_way_of_doing_the_runs_gives_the_same_report(tmp_path: Path):
-    effort = Effort(seeds=2, duration_s=1)
+    effort = Effort(seeds=2, duration_s=1, runs=2)
 
     def sections(runs: Runs[Effort]) -> Iterator[Section]:
         found = runs.over_seeds([0], lambda _point, seed: small(seed), goodput)
         records = [{"rate": rate} for rate in found[0]]
-        yield Section("rates", "Rates", table=Table.of(records, {"rate": "{rate}"}))
+        rows = [[f"{rate}"] for rate in found[0]]
+        yield Section("rates", "Rates", table=Table(["rate"], rows, records))
 
-    study = Study("a", STUDY.folder, "A", "", effort, effort, lambda _: 2, sections)
+    study = Study("a", STUDY.folder, "A", "", effort, effort, sections)
     for folder, runner in (("threads", None), ("processes", ProcessRunner())):
         run_study(study, tmp_path / folder, Options(), runner=runner)
     threads, processes = (
@@ -465,7 +471,7 @@ def test_the_runs_of_a_study_can_be_handed_to_other_processes(name: str):
     assert pickle.loads(pickle.dumps(asked)) == asked
     ((jobs, _),) = asked
     assert len(jobs) > 10
-    assert len(jobs) == len(set(jobs)) <= studies()[name].count(studies()[name].quick)
+    assert len(jobs) == len(set(jobs)) <= studies()[name].quick.runs
 
 
 def test_a_stopped_study_reports_its_sections_and_goes_on_from_there(tmp_path: Path):

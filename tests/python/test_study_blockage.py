@@ -5,28 +5,31 @@ import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from statistics import fmean
 from typing import Any
 
 import pytest
 
 import fadeout
-from fadeout.studies.blockage import STUDY, cell, checks, knee, link, reductions, search, study
-from fadeout.studies.blockage.assumptions import (
-    NO_GUARD,
-    REDUCTIONS,
-    SENDERS,
-    candidates,
-    reduction,
-)
-from fadeout.studies.blockage.cell_assumptions import (
+from fadeout.studies.blockage import STUDY, study
+from fadeout.studies.blockage.claims import verdicts
+from fadeout.studies.blockage.runs import (
+    CASES_S,
+    CELL,
     CELL_CHANGES,
     DEPTHS,
+    LENGTH_SETUPS,
+    LENGTHS,
+    LINK,
     MODEL_B_DB,
-    NOTHING_PASSES,
+    NO_GUARD,
+    POINTS,
+    PUBLISHED,
+    SENDERS,
+    Level,
+    Outcome,
+    reduction,
+    totals,
 )
-from fadeout.studies.blockage.paper import CASES, PUBLISHED
-from fadeout.studies.blockage.runs import CELL, LINK, Found, Level, Point, totals
 from fadeout.study import Job, Runs, ThreadRunner, overrides
 from fadeout.study.job import Reader
 
@@ -49,7 +52,8 @@ def test_the_cell_states_what_the_paper_states():
 
 
 def test_the_cell_reaches_the_papers_clear_rate():
-    (rate,) = CELL.unblocked(Runs(ThreadRunner(), STUDY.full), [{}])
+    found = CELL.found(Runs(ThreadRunner(), STUDY.full), {"": {}}, seeds=1, lengths_s=())
+    rate = found[""].clear_mbps
     # The number of resource blocks changes the rate in steps of 1.8 %.
     assert rate == pytest.approx(PUBLISHED["case"][0]["throughput_mbps"], rel=0.01)
 
@@ -64,7 +68,7 @@ def test_every_assumption_of_the_full_stack_runs():
             ),
         )
         for change in CELL_CHANGES
-        for depth in change.depths
+        for depth in change.depths or DEPTHS
     ]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*the RLC buffer")
@@ -92,11 +96,13 @@ def test_the_vehicles_depth_is_model_bs():
 
 def test_findings_are_judged_by_the_papers_checks():
     def judged(losses: tuple[float, ...], spread: float, seeds: int = 6) -> list[str]:
-        runs = [
-            [Found(loss + spread * (-1) ** n, 800, timeouts=index) for n in range(seeds)]
-            for index, loss in enumerate(losses)
-        ]
-        return [verdict.outcome for verdict in checks.verdicts(runs)]
+        runs = {
+            length: [
+                {"loss_pct": loss + spread * (-1) ** n, "timeouts": index} for n in range(seeds)
+            ]
+            for index, (length, loss) in enumerate(zip(LENGTHS, losses, strict=True))
+        }
+        return [verdict.outcome for verdict in verdicts(Outcome(800, runs))]
 
     assert judged((12, 54, 72), 0.1) == ["holds"] * 4
     # Losses below the blocked time have the wrong sign. The fall to 1 s is the largest.
@@ -108,7 +114,7 @@ def test_findings_are_judged_by_the_papers_checks():
 
 def test_the_windows_after_a_loss_include_the_papers_and_linuxs():
     assert reduction(0.7) == {}
-    assert {0.2, 0.7, 0.8} <= set(REDUCTIONS)
+    assert {0.2, 0.7, 0.8} <= set(POINTS.reductions)
     values = [f"{key}={value}" for key, value in reduction(0.2).items()]
     manifest = fadeout.run(LINK.scenario, set=[*values, "duration=0.01 s"]).manifest
     flow = manifest["scenario"]["flow"]["download"]
@@ -118,7 +124,7 @@ def test_the_windows_after_a_loss_include_the_papers_and_linuxs():
 def test_the_senders_are_those_that_the_paper_and_the_rfcs_describe():
     guarded, without = (SENDERS[name] for name in ("no SACK (RFC 6582, impatient)", NO_GUARD))
     assert {k for k in guarded if guarded[k] != without[k]} == {"flow.profile"}
-    assert without["flow.profile"] == "reno"
+    assert without["flow.profile"] == '"reno"'
     assert {"impatient", "slow"} <= {
         word for name in SENDERS for word in name.replace(")", "").split()
     }
@@ -142,21 +148,19 @@ def slower(level: Level, folder: Path, changes: dict[str, str]) -> Level:
 def slow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Level, Level]:
     """Gives the study levels with a tenth of the rate, and runs of 5 s."""
     slow_link = slower(LINK, tmp_path, {'"843 Mbit/s"': '"84.3 Mbit/s"'})
-    for module in (knee, link, reductions, search, study):
-        monkeypatch.setattr(module, "LINK", slow_link)
+    monkeypatch.setattr(study, "LINK", slow_link)
     fewer = {"resource-blocks = 168": "resource-blocks = 17", "5.3 MB": "0.53 MB"}
     slow_cell = slower(CELL, tmp_path, fewer)
-    for module in (cell, study):
-        monkeypatch.setattr(module, "CELL", slow_cell)
+    monkeypatch.setattr(study, "CELL", slow_cell)
     return slow_link, slow_cell
 
 
 def test_a_total_blockage_costs_its_share_of_the_time_on_both_levels(slow: tuple[Level, Level]):
     # One period of the blockages has each of them once.
     runs = Runs(ThreadRunner(), replace(STUDY.quick, duration_s=5))
-    for level, values in zip(slow, ({}, DEPTHS[NOTHING_PASSES]), strict=True):
-        points = [Point(values, case["block_s"]) for case in CASES]
-        means = [fmean(losses) for losses in level.losses(runs, points, 2)]
+    for level, values in zip(slow, ({}, DEPTHS["nothing passes"]), strict=True):
+        found = level.found(runs, {"total": values}, seeds=2)["total"]
+        means = list(found.means("loss_pct").values())
         assert means == sorted(means)
         # The cost of shorter blockages depends on the phase.
         assert 15 < means[-1] < 35
@@ -194,17 +198,19 @@ class Drawn:
 @pytest.mark.usefixtures("slow")
 def test_the_report_has_all_its_tables(tmp_path: Path):
     runner = Drawn()
-    effort = replace(STUDY.quick, duration_s=5, grid_lengths_s=(5,))
+    effort = replace(STUDY.quick, duration_s=5, grid_lengths_s=(5,), lengths_s=(5, 20))
     STUDY.report(runner, effort).write(tmp_path)
-    assert 0.8 * runner.expected < len(runner.jobs) <= runner.expected
+    whole = len(DEPTHS) + 2 * len(CASES_S)
+    assert len(runner.jobs) + whole == runner.expected
     found = json.loads((tmp_path / "results.json").read_text())
     assert [row["published_loss_pct"] for row in found["table"]] == [12.0, 54.0, 72.0]
     assert len(found["senders"]) == 2 * len(SENDERS)
-    assert len(found["fine"]) == len(knee.ROUND_TRIPS_MS) * len(knee.WINDOWS_MB)
-    assert len(found["length"]) == len(effort.lengths_s) * len(knee.LENGTH_SETUPS)
-    assert len(found["reductions"]) == len(REDUCTIONS) * (len(reductions.SHOWN) + 1)
-    grid = list(candidates(effort.grid_reductions, effort.grid_lengths_s))
-    assert len(found["grid"]) == len(grid) == len(set(grid))
+    assert len(found["fine"]) == len(POINTS.round_trips_ms) * len(POINTS.windows_mb)
+    assert len(found["length"]) == len(effort.lengths_s) * len(LENGTH_SETUPS)
+    assert len(found["reductions"]) == len(POINTS.reductions) * (len(POINTS.reduced_senders) + 1)
+    axes = ("stack", "round_trip", "buffer", "effect", "reduction", "length_s")
+    grid = {tuple(row[axis] for axis in axes) for row in found["grid"]}
+    assert len(found["grid"]) == len(grid) == 3 * 3 * 2 * 2 * len(SENDERS)
     assert {row["claim"] for row in found["claims"]} == {"kept", "ordering", "knee", "timeouts"}
     report = (tmp_path / "report.md").read_text()
     assert "12 %" in report

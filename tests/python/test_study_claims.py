@@ -12,7 +12,6 @@ from fadeout.study import (
     Estimate,
     Outcome,
     Spread,
-    Table,
     Verdict,
     claims_of,
     claims_section,
@@ -20,6 +19,7 @@ from fadeout.study import (
     published,
     studies,
 )
+from fadeout.study.forms import fill
 
 RATIO = Check.of({"published": "1.5 to 3", "within": [1.3, 3.5], "neutral": 1})
 
@@ -119,8 +119,7 @@ def test_a_zero_has_no_sign_and_an_interval_is_never_zero():
     assert not [text for text in shown if re.search(r"-0\.0+\b|± 0\.0+$", text)]
 
 
-def test_a_table_has_no_zero_with_a_minus_sign():
-    records = [{"rate": -0.04}, {"rate": -0.06}]
-    table = Table.of(records, {"rate": "{rate:+.1f} %", "range": "{rate:.1f} to {rate:.3f}"})
-    assert table.rows == [["0.0 %", "0.0 to -0.040"], ["-0.1 %", "-0.1 to -0.060"]]
-    assert [row["rate"] for row in table.data] == [-0.04, -0.06]
+def test_a_field_has_no_zero_with_a_minus_sign():
+    form = "{rate:+.1f} %, {rate:.1f} to {rate:.3f}"
+    assert fill(form, {"rate": -0.04}) == "0.0 %, 0.0 to -0.040"
+    assert fill(form, {"rate": -0.06}) == "-0.1 %, -0.1 to -0.060"

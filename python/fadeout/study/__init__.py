@@ -20,7 +20,7 @@ from fadeout.statistics import (
     paired_ratio,
 )
 from fadeout.study.batch import CountCallback
-from fadeout.study.changes import UNCHANGED, Change, Choice, Moved, assumptions_section, combined
+from fadeout.study.changes import UNCHANGED, Change, Choice, combined
 from fadeout.study.claims import (
     Check,
     Claim,
@@ -47,7 +47,7 @@ from fadeout.study.places import (
     share_in_sight,
 )
 from fadeout.study.published import claims_of, published
-from fadeout.study.report import Cell, Report, Section, Table, percent
+from fadeout.study.report import Report, Section, Table
 from fadeout.study.runner import Runner, ThreadRunner
 from fadeout.study.runs import Effort, Numbers, Options, Runs, common_seeds, spread
 from fadeout.study.store import Store
@@ -62,7 +62,6 @@ __all__ = [
     "SIGHTS",
     "UNCHANGED",
     "Bounded",
-    "Cell",
     "Change",
     "Check",
     "Choice",
@@ -73,7 +72,6 @@ __all__ = [
     "Estimate",
     "Job",
     "Law",
-    "Moved",
     "Numbers",
     "OfSeeds",
     "Options",
@@ -92,7 +90,6 @@ __all__ = [
     "Tolerance",
     "Values",
     "Verdict",
-    "assumptions_section",
     "claims_of",
     "claims_section",
     "combined",
@@ -110,7 +107,6 @@ __all__ = [
     "overrides",
     "paired_difference",
     "paired_ratio",
-    "percent",
     "pivot",
     "published",
     "run_study",

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -25,9 +25,6 @@ NEGATIVE_ZERO = re.compile(r"(?<![\w.])-(0(?:\.0+)?)(?![\d.])")
 Record = Mapping[str, Any]
 """A row of a table: numbers by name."""
 
-Cell = str | Callable[[Record], str]
-"""Source of a cell: a format string with the names of the record, or a function of the record."""
-
 
 @dataclass(frozen=True)
 class Table:
@@ -38,30 +35,6 @@ class Table:
     data: Sequence[dict[str, Any]]
     """The numbers of the table, one dict a row."""
 
-    @classmethod
-    def of(
-        cls,
-        records: Sequence[Record],
-        columns: Mapping[str, Cell],
-        *,
-        unit: str = "",
-        first: Sequence[Sequence[str]] = (),
-    ) -> "Table":
-        """Returns a table with one row a record, after the rows of `first`.
-
-        `columns` maps the head of each column to the source of its cells. The records are also the
-        data of the table: an estimate becomes `NAME_meanUNIT` and `NAME_ci95UNIT`. Values whose
-        names begin with `_` are for the cells only.
-        """
-        return cls(
-            columns=list(columns),
-            rows=[
-                *first,
-                *([_cell(cell, record) for cell in columns.values()] for record in records),
-            ],
-            data=[data_of(record, unit) for record in records],
-        )
-
     @property
     def lacks_intervals(self) -> bool:
         """True if a mean has no interval, as it is of too few seeds."""
@@ -71,16 +44,6 @@ class Table:
         """Returns the table in Markdown."""
         lines = [self.columns, ["---"] * len(self.columns), *self.rows]
         return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def percent(name: str) -> Cell:
-    """Returns the source of a cell that shows the estimate of this name in percent."""
-    return lambda record: record[name].text(".1f", " %")
-
-
-def _cell(cell: Cell, record: Record) -> str:
-    text = cell.format_map(record) if isinstance(cell, str) else cell(record)
-    return NEGATIVE_ZERO.sub(r"\1", text)
 
 
 def data_of(record: Record, unit: str = "") -> dict[str, Any]:

@@ -36,8 +36,6 @@ class Study(Generic[AnyEffort]):
     """Introduction of the report."""
     full: AnyEffort
     quick: AnyEffort
-    count: Callable[[AnyEffort], int]
-    """Returns the maximum number of runs for an effort."""
     sections: Callable[[Runs[AnyEffort]], Iterator[Section]]
     """Yields the sections of the report. After Ctrl-C the report has the sections until then."""
     other_scenarios: Mapping[str, str] = field(default_factory=dict)
@@ -66,7 +64,6 @@ class Study(Generic[AnyEffort]):
             introduction=page.introduce(),
             full=data.one("full", effort),
             quick=data.one("quick", effort),
-            count=lambda effort: effort.runs,
             sections=sections,
             other_scenarios=data.document.get("scenarios", {}),
             order=page.order,
@@ -74,7 +71,7 @@ class Study(Generic[AnyEffort]):
 
     def report(self, runner: Runner, effort: AnyEffort) -> Report:
         """Does the runs. Raises KeyboardInterrupt if they were stopped before the first section."""
-        runner.expect(self.count(effort))
+        runner.expect(effort.runs)
         runs = Runs(runner, effort)
         sections: list[Section] = []
         is_stopped = False

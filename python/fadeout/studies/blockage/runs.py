@@ -1,14 +1,47 @@
-"""The study's runs, over a link and over a cell."""
+"""The setups and runs of the study, over a link and over a cell."""
 
-from collections.abc import Sequence
+import math
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from statistics import fmean
+from typing import Any, TypeVar
 
 from fadeout import study
 from fadeout.results import Results
-from fadeout.studies.blockage.assumptions import Change
-from fadeout.studies.blockage.paper import FOLDER
-from fadeout.study import QUIET, QUIET_CELL, Job, Numbers, Runs, Values, overrides
+from fadeout.study import (
+    QUIET,
+    QUIET_CELL,
+    Choice,
+    Data,
+    Estimate,
+    Job,
+    Numbers,
+    OfSeeds,
+    Page,
+    Runs,
+    Values,
+    claims_of,
+    mean,
+    overrides,
+    published,
+)
+
+FOLDER = Path(__file__).parent
+DATA = Data.read(FOLDER)
+PUBLISHED = published(FOLDER)
+CLAIMS = claims_of(PUBLISHED)
+
+CASES: list[dict[str, Any]] = [case for case in PUBLISHED["case"] if case["block_s"] > 0]
+"""The rows of the paper's table with a blockage, from the shortest on."""
+CASES_S = tuple(float(case["block_s"]) for case in CASES)
+PAPER_PCT = {f"{case['block_s']:g} s": float(case["degradation_pct"]) for case in CASES}
+"""The paper's losses in percent, by length of the blockages."""
+LENGTHS = tuple(PAPER_PCT)
+PERIOD_S: float = PUBLISHED["setup"]["stated"]["blockage_period_s"]
+UNBLOCKED_MBPS: float = PUBLISHED["case"][0]["throughput_mbps"]
+
+Key = TypeVar("Key")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,13 +52,13 @@ class Effort(study.Effort):
     """Seeds for each sender and each length of a run, in the sections on the knee."""
     fine_seeds: int
     """Seeds for each round trip and window on the fine grid."""
-    lengths_s: Sequence[float]
+    lengths_s: tuple[int, ...]
     """Lengths of a run that are compared, seconds."""
     grid_seeds: int
     """Seeds for each point of the grid of assumptions."""
-    grid_reductions: Sequence[float]
+    grid_reductions: tuple[float, ...]
     """Windows of CUBIC after a loss in the grid, as shares of the window before."""
-    grid_lengths_s: Sequence[float]
+    grid_lengths_s: tuple[int, ...]
     """Lengths of a run in the grid, seconds."""
     refined: int
     """Number of points of the grid that are compared again with more seeds."""
@@ -36,30 +69,70 @@ class Effort(study.Effort):
     """Seeds for the assumptions and depths of the full stack, whose runs take longer than the
     link's.
     """
-    cell_changes: Sequence[Change]
-    losses_db: Sequence[float]
+    cell_changes: int
+    """Number of assumptions of the full stack that are changed, from the first on."""
+    losses_db: tuple[int, ...]
     """Depths of a blockage over the full stack, dB."""
 
 
-@dataclass(frozen=True, eq=False)
-class Point:
-    """Overrides of a scenario, and the length of its blockages."""
+@dataclass(frozen=True)
+class Points:
+    """Points of the curve and of both grids."""
 
-    values: Values
-    block_s: float
-    """Length of the blockages, seconds."""
+    curve_s: tuple[float, ...]
+    """Lengths of a blockage on the curve, seconds."""
+    grid_round_trips_ms: tuple[int, ...]
+    round_trips_ms: tuple[int, ...]
+    windows_mb: tuple[float, ...]
+    """Receive windows, MB."""
+    papers_window_mb: float
+    reductions: tuple[float, ...]
+    """Windows of CUBIC after a loss, as shares of the window before."""
+    reduced_senders: tuple[str, ...]
+    """Senders whose window after a loss is varied."""
 
 
 @dataclass(frozen=True)
-class Found:
-    """Loss and counts of a run."""
+class Setup(Choice):
+    """A column of the first table."""
 
-    loss_pct: float
-    """Lost goodput in percent, relative to the same overrides without blockages."""
-    goodput_mbps: float
-    timeouts: float
-    recoveries: float = 0
-    """Number of recoveries: duplicate ACKs or SACK caused a retransmission and a smaller window."""
+    has_cell: bool = False
+    """True for the full stack."""
+
+
+@dataclass(frozen=True)
+class Change(study.Change):
+    """A change of one assumption. Everything else is as in the scenario."""
+
+    depths: tuple[str, ...] = ()
+    """Depths of the blockage at which the assumption can matter. Empty for all."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """Runs of a setup with each length of the blockages, and without blockages."""
+
+    clear_mbps: float
+    """Goodput without blockages."""
+    runs: Mapping[str, OfSeeds]
+    """Numbers of each seed, by length of the blockages."""
+
+    @property
+    def losses(self) -> dict[str, Estimate]:
+        """Loss of goodput in percent, by length of the blockages."""
+        return {length: mean(numbers, "loss_pct") for length, numbers in self.runs.items()}
+
+    def means(self, name: str) -> dict[str, float]:
+        """Returns the mean of a number over the seeds, by length of the blockages."""
+        return {length: mean(numbers, name).mean for length, numbers in self.runs.items()}
+
+    @property
+    def rms_error(self) -> float:
+        """Distance from the published losses and the unblocked rate, in percentage points."""
+        ours = self.means("loss_pct")
+        squares = [(ours[length] - paper) ** 2 for length, paper in PAPER_PCT.items()]
+        squares.append((100 * (self.clear_mbps / UNBLOCKED_MBPS - 1)) ** 2)
+        return math.sqrt(fmean(squares))
 
 
 @dataclass(frozen=True)
@@ -81,63 +154,63 @@ class Level:
 
     def clear(self, values: Values) -> Values:
         """Returns the overrides that do not concern the blockage."""
+        # Keys of a blockage that was removed cannot be overridden.
+        of_blockage = (self.blockage, f"{self.blockage}.")
         return {
             key: value
             for key, value in values.items()
-            if key != self.blockage and not key.startswith(f"{self.blockage}.")
+            if key != of_blockage[0] and not key.startswith(of_blockage[1])
         }
 
-    def unblocked(self, runs: Runs[Effort], values: Sequence[Values]) -> list[float]:
-        """Returns the goodput without blockages in Mbit/s."""
-        common = {**self.quiet, **runs.effort.duration}
-        # Keys of a blockage that was removed cannot be overridden.
-        jobs = [
-            Job(
-                self.scenario,
-                overrides({**common, **self.clear(each)}),
-                without=(self.blockage,),
-            )
-            for each in values
-        ]
-        return [found["goodput_mbps"] for found in runs.each(jobs, totals)]
+    def found(
+        self,
+        runs: Runs[Effort],
+        setups: Mapping[Key, Values],
+        seeds: int,
+        lengths_s: Sequence[float] = CASES_S,
+    ) -> dict[Key, Outcome]:
+        """Returns the runs of each setup, by length of the blockages.
 
-    def found(self, runs: Runs[Effort], points: Sequence[Point], seeds: int) -> list[list[Found]]:
-        """Returns the runs of each point, as a list over the seeds.
-
-        The loss is relative to the same overrides without blockages. The seed draws the phase and
-        the vehicle's distances, and a seed's draws are the same at every point.
+        The loss is relative to the same setup without blockages. The seed draws the phase and the
+        vehicle's distances, and a seed's draws are the same in every setup.
         """
-        references = self.unblocked(runs, [point.values for point in points])
         common = {**self.quiet, **runs.effort.duration}
+        without = (self.blockage,)
+        unblocked = [
+            Job(self.scenario, overrides({**common, **self.clear(values)}), without)
+            for values in setups.values()
+        ]
+        rates = [numbers["goodput_mbps"] for numbers in runs.each(unblocked, totals)]
 
-        def job(point: Point, seed: int) -> Job:
-            values = {**common, **point.values, **self.blocked(point.block_s)}
+        def job(point: tuple[Key, float], seed: int) -> Job:
+            key, length_s = point
+            values = {**common, **setups[key], **self.blocked(length_s)}
             return Job(self.scenario, overrides(values), seed=seed)
 
-        return [
-            [Found(loss_pct=100 * (1 - each["goodput_mbps"] / reference), **each) for each in found]
-            for found, reference in zip(
-                runs.over_seeds(points, job, totals, seeds).values(), references, strict=True
-            )
-        ]
+        points = [(key, length_s) for key in setups for length_s in lengths_s]
+        numbers = runs.over_seeds(points, job, totals, seeds)
 
-    def losses(self, runs: Runs[Effort], points: Sequence[Point], seeds: int) -> list[list[float]]:
-        """Returns the loss of goodput in percent, as a list over the seeds for each point."""
-        return [[run.loss_pct for run in found] for found in self.found(runs, points, seeds)]
-
-    def traces(self, runs: Runs[Effort], points: Sequence[Point], seed: int) -> list[Results]:
-        """Returns one run of each point, with its tables."""
-        return runs.whole(
-            [
-                Job(
-                    self.scenario,
-                    overrides({**point.values, **self.blocked(point.block_s), **self.fixed_phase}),
-                    seed=seed,
-                    with_tables=True,
-                )
-                for point in points
+        def with_loss(point: tuple[Key, float], rate: float) -> list[Numbers]:
+            return [
+                {**each, "loss_pct": 100 * (1 - each["goodput_mbps"] / rate)}
+                for each in numbers[point]
             ]
-        )
+
+        return {
+            key: Outcome(rate, {f"{s:g} s": with_loss((key, s), rate) for s in lengths_s})
+            for key, rate in zip(setups, rates, strict=True)
+        }
+
+    def traces(
+        self, runs: Runs[Effort], setups: Mapping[Key, Values], length_s: float
+    ) -> dict[Key, Results]:
+        """Returns one run of each setup, with its tables."""
+        fixed = {**self.blocked(length_s), **self.fixed_phase}
+        made = [
+            Job(self.scenario, overrides({**values, **fixed}), with_tables=True)
+            for values in setups.values()
+        ]
+        return dict(zip(setups, runs.whole(made), strict=True))
 
 
 LINK = Level(
@@ -160,8 +233,72 @@ CELL = Level(
 )
 """A cell of New Radio."""
 
+MODEL_B_DB = (22.6, 25.0)
+"""Depth of the stated vehicle at 1 m and at 0.5 m from the receiver, dB.
+
+The depth follows TR 38.901 clause 7.6.4.2. The receiver has a height of 1 m. The base station has a
+height of 5 m and is 50 m away.
+"""
+
+LINUX_REDUCTION = 0.7
+"""CUBIC's window after a loss in the scenario."""
+
+POINTS = DATA.one("points", Points)
+PAGE = Page.read(
+    FOLDER,
+    {
+        "window_mb": POINTS.papers_window_mb,
+        "unblocked_mbps": UNBLOCKED_MBPS,
+        "paper_pct": PAPER_PCT,
+        "lengths": LENGTHS,
+    },
+)
+SETUPS = DATA.all("setup", Setup)
+SENDERS, BUFFERS, EFFECTS, LENGTH_SETUPS, DEPTHS = (
+    {one.name: one.values for one in DATA.all(table, Choice)}
+    for table in ("sender", "buffer", "effect", "length-setup", "depth")
+)
+LINUX, _, SACK, GUARDED, *_, NO_GUARD = SENDERS
+CHANGES, CELL_CHANGES = (DATA.all(table, Change) for table in ("change", "cell-change"))
+
+
+def round_trip(milliseconds: float) -> Values:
+    """Returns overrides for a base round-trip time.
+
+    The core has most of the delay. The radio link has 1 ms in each direction.
+    """
+    return {"link.core.delay": f"{milliseconds / 2 - 1:g} ms"}
+
+
+def window(megabytes: float) -> Values:
+    """Returns overrides for a fixed receive window."""
+    return {"flow.tcp.receive-window": f"{round(1e6 * megabytes)}"}
+
+
+def reduction(share: float) -> Values:
+    """Returns overrides for CUBIC's window after a loss, as a share of the window before."""
+    if share == LINUX_REDUCTION:
+        return {}
+    return {"flow.congestion-control": f'{{ name = "cubic", beta = {share:g} }}'}
+
+
+def length(seconds: float) -> Values:
+    """Returns overrides for the length of a run."""
+    return {"duration": f"{seconds:g} s"}
+
+
+def blocked_by(loss_db: float) -> Values:
+    """Returns overrides for a blockage of this loss in place of the vehicle. It has
+    sudden edges.
+    """
+    schedule = 'model = "periodic", period = "5 s", phase = "random"'
+    return {CELL_BLOCKAGE: f"{{ {schedule}, loss = {loss_db:g} }}"}
+
 
 def totals(results: Results) -> Numbers:
-    """Returns goodput, timeouts and recoveries of the only flow over the whole run."""
+    """Returns goodput, timeouts and recoveries of the only flow over the whole run.
+
+    In a recovery, duplicate ACKs or SACK cause a retransmission and a smaller window.
+    """
     flow = results.flows.row(0, named=True)
     return {name: flow[name] for name in ("goodput_mbps", "timeouts", "recoveries")}

@@ -1,211 +1,429 @@
-"""The study on blockages: its questions, runs and tables."""
+"""The study on blockages: the numbers of its tables."""
 
+import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from statistics import fmean
+from typing import Any
 
-from fadeout.studies.blockage import cell, checks, figures, knee, link, reductions
-from fadeout.studies.blockage.assumptions import (
+from fadeout.studies.blockage import figures
+from fadeout.studies.blockage.claims import verdicts
+from fadeout.studies.blockage.runs import (
+    BUFFERS,
+    CASES,
+    CASES_S,
+    CELL,
+    CELL_CHANGES,
     CHANGES,
-    GEOMETRY,
+    DATA,
+    DEPTHS,
+    EFFECTS,
+    GUARDED,
+    LENGTH_SETUPS,
+    LENGTHS,
+    LINK,
+    LINUX,
+    MODEL_B_DB,
     NO_GUARD,
+    PAGE,
+    PAPER_PCT,
+    PERIOD_S,
+    POINTS,
+    SACK,
     SENDERS,
-    STATED_REDUCTION,
-    candidates,
+    SETUPS,
+    Change,
+    Effort,
+    Level,
+    Outcome,
+    blocked_by,
+    length,
     reduction,
+    round_trip,
     window,
 )
-from fadeout.studies.blockage.cell_assumptions import (
-    CELL_CHANGES,
-    DEPTHS,
-    LOSSES_DB,
-    NOTHING_PASSES,
-    VEHICLE,
+from fadeout.study import (
+    UNCHANGED,
+    Estimate,
+    Runs,
+    Section,
+    Study,
+    Values,
+    difference,
+    exactly,
 )
-from fadeout.studies.blockage.checks import key_of
-from fadeout.studies.blockage.paper import CASES, FOLDER, PUBLISHED, UNBLOCKED_MBPS
-from fadeout.studies.blockage.runs import CELL, LINK, Effort, Found, Point
-from fadeout.studies.blockage.search import rms_error, search
-from fadeout.study import Runs, Section, Study, Table, estimate, percent
+from fadeout.study.figures import bar_rows
 
-FIGURE_SEED = 1
+NEAREST = "nearest"
+"""Name of the combination in the grid that is nearest to the paper, in tables."""
 
-PAPERS_SENDER = "paper's sender"
-"""Name of the sender that the paper's text describes, in tables."""
+WINDOW = window(POINTS.papers_window_mb)
+NEAR_POINTS = 10
+"""Largest distance from the paper at which a row counts as explained, in percentage points."""
+SHOWN_ROWS = 8
+"""Number of rows of the fine grid in the report."""
+MOMENT_S = 1.0
+"""Length of the blockage that is shown over time, seconds."""
+TRACED = {
+    "duration": "8 s",
+    "probe.transport-blocks": "true",
+    "probe.bearers": "2 ms",
+    "probe.throughput": "10 ms",
+}
 
 
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
     """Yields the sections of the report."""
+    effort = runs.effort
     nearest, grid = search(runs)
-    runs.facts["nearest_assumptions"] = vars(nearest)
-    runs.facts["seeds_of_the_full_stack's_assumptions"] = runs.effort.cell_seeds
-    entries = {
-        "link, nothing passes": (LINK, {}),
-        "link, vehicle": (LINK, GEOMETRY),
-        "full stack, nothing passes": (CELL, DEPTHS[NOTHING_PASSES]),
-        "full stack, vehicle": (CELL, DEPTHS[VEHICLE]),
-        PAPERS_SENDER: (LINK, {**SENDERS[NO_GUARD], **window(knee.PAPERS_WINDOW_MB)}),
-        f"{PAPERS_SENDER}, window to 20 %": (
-            LINK,
-            {
-                **SENDERS[NO_GUARD],
-                **window(knee.PAPERS_WINDOW_MB),
-                **reduction(STATED_REDUCTION),
-            },
-        ),
-        "nearest": (LINK, nearest.values()),
-    }
-    found: dict[str, list[list[Found]]] = {}
-    clear: dict[str, float] = {}
-    for name, (level, values) in entries.items():
-        points = [Point(values, case["block_s"]) for case in CASES]
-        found[name] = level.found(runs, points, runs.effort.seeds)
-        (clear[name],) = level.unblocked(runs, [values])
-    yield headline(found, clear)
-    yield checks.section(found)
-    yield knee.senders(runs)
-    yield reductions.section(runs)
-    yield knee.fine(runs)
-    yield knee.length(runs)
-    yield cell.moment(runs, FIGURE_SEED)
-    yield cell.one_at_a_time(runs)
-    yield cell.depth_curve(runs)
+    runs.facts["seeds_of_the_full_stack's_assumptions"] = effort.cell_seeds
+    found = {}
+    for setup in SETUPS:
+        level = CELL if setup.has_cell else LINK
+        found |= level.found(runs, {setup.name: setup.values}, effort.seeds)
+    found |= LINK.found(runs, {NEAREST: nearest}, effort.seeds)
+    yield headline(found)
+    yield PAGE.claims({name: verdicts(outcome) for name, outcome in found.items()})
+    yield senders(runs)
+    yield reductions(runs)
+    yield fine(runs)
+    yield lengths(runs)
+    yield moment(runs)
+    yield cell_assumptions(runs)
+    yield depths(runs)
     yield grid
-    yield link.one_at_a_time(runs)
-    yield link.curve(runs, nearest)
-    yield link.traces(runs, nearest, FIGURE_SEED)
+    yield assumptions(runs)
+    yield curve(runs, nearest)
+    yield traces(runs, nearest)
 
 
-def count(effort: Effort) -> int:
-    """Returns the maximum number of simulations of the study."""
-    rows = len(CASES)
-    grid = len(list(candidates(effort.grid_reductions, effort.grid_lengths_s)))
-    cell_points = len(DEPTHS) + sum(len(change.depths) for change in effort.cell_changes)
-    return (
-        grid * (1 + rows * effort.grid_seeds)
-        + effort.refined * rows * effort.refined_seeds
-        + (7 + len(CHANGES)) * (1 + rows * effort.seeds)
-        + (cell_points + len(effort.losses_db)) * (1 + rows * effort.cell_seeds)
-        + knee.count(effort)
-        + reductions.count(effort)
-        + 2 * len(link.CURVE_S) * effort.curve_seeds
-        + 2 * rows
-        + len(DEPTHS)
-    )
+def key_of(name: str) -> str:
+    """Returns a name as the key of a data file."""
+    return name.lower().replace(" %", "").replace(", ", "_").replace(" ", "_").replace("'", "")
 
 
-def headline(runs: Mapping[str, Sequence[Sequence[Found]]], clear: Mapping[str, float]) -> Section:
+def headline(found: Mapping[str, Outcome]) -> Section:
     """Returns the section that compares the paper's table with both levels and the nearest
     assumptions.
     """
-    found = {
-        name: [estimate([run.loss_pct for run in case]) for case in cases]
-        for name, cases in runs.items()
-    }
-    table = Table.of(
-        [
-            {
-                "block_s": case["block_s"],
-                "published_mbps": case["throughput_mbps"],
-                "published_loss_pct": case["degradation_pct"],
-                **{key_of(name): values[index] for name, values in found.items()},
-                **{
-                    f"{key_of(name)}_timeouts_a_run": fmean(run.timeouts for run in cases[index])
-                    for name, cases in runs.items()
-                },
-            }
-            for index, case in enumerate(CASES)
-        ],
+    losses = {name: outcome.losses for name, outcome in found.items()}
+    timeouts = {name: outcome.means("timeouts") for name, outcome in found.items()}
+    records = [
         {
-            "blocked every 5 s": "{block_s:g} s",
-            "paper Mbit/s": "{published_mbps:.0f}",
-            "paper loss": "{published_loss_pct:.0f} %",
-            **{name: percent(key_of(name)) for name in found},
-        },
+            "block_s": case["block_s"],
+            "published_mbps": case["throughput_mbps"],
+            "published_loss_pct": case["degradation_pct"],
+            "_loss": {name: each[at] for name, each in losses.items()},
+            **{key_of(name): each[at] for name, each in losses.items()},
+            **{f"{key_of(name)}_timeouts_a_run": each[at] for name, each in timeouts.items()},
+        }
+        for at, case in zip(LENGTHS, CASES, strict=True)
+    ]
+    bars = {"paper": [exactly(paper) for paper in PAPER_PCT.values()]}
+    bars |= {name: list(each.values()) for name, each in losses.items()}
+    figure = bar_rows(
+        {"Loss of goodput (%)": bars},
+        LENGTHS,
+        x_label="Blocked every 5 s",
+        colors=["black", *(figures.COLORS[name] for name in found)],
+        height=0.9,
+    )
+    return PAGE.section(
+        "table",
+        records,
         unit="_pct",
-        first=[
-            ["never", f"{UNBLOCKED_MBPS:.0f}", ""]
-            + [f"{rate:.0f} Mbit/s" for rate in clear.values()]
-        ],
+        figures={"bars": figure},
+        setups=list(found),
+        clear={name: outcome.clear_mbps for name, outcome in found.items()},
+        shares=", ".join(f"{case['blockage_ratio_pct']:g} %" for case in CASES),
+        off=found[NEAREST].rms_error,
     )
-    nearest = found["nearest"]
-    off = rms_error([value.mean for value in nearest], clear["nearest"])
-    shares = [f"{case['blockage_ratio_pct']:g} %" for case in CASES]
-    return Section(
-        name="table",
-        title="The paper's table beside ours",
-        text=(
-            "All columns except the last three have a Linux sender. All columns except *nearest* "
-            "have 20 ms of core delay in each direction. *Link*: a plain link with a delay of 1 ms "
-            "and a buffer of 50 ms. The buffer holds packets while the link is blocked. *Full "
-            "stack*: NR at 38 GHz with beams, link adaptation, HARQ, RLC in acknowledged mode and "
-            "PDCP. The number of resource blocks is chosen so that the rate without blockage is "
-            "nearest to the paper's. *Nothing passes*: a blockage is total. *Vehicle*: model B "
-            "computes the loss in dB from the stated vehicle. *Paper's sender*: CUBIC without SACK "
-            "and without RFC 6582's guard, with the paper's timeout and a receive window of "
-            f"{knee.PAPERS_WINDOW_MB:g} MB, over the link. *Window to 20 %*: this sender reduces "
-            "its window by 80 %, as the paper's text says. Linux reduces its window to 70 %. "
-            "*Nearest*: the combination of assumptions in the grid below whose losses of "
-            "throughput are nearest to the paper's."
-        ),
-        table=table,
-        figures={
-            "Loss of goodput by length of the blockages: the paper, both levels, and the nearest "
-            "assumptions.": (figures.bars(found))
+
+
+def senders(runs: Runs[Effort]) -> Section:
+    """Returns the section on the loss of each sender, with everything else equal."""
+    seeds = runs.effort.knee_seeds
+    windows: dict[str, Values] = {"never binds": {}, f"{POINTS.papers_window_mb:g} MB": WINDOW}
+    found = LINK.found(
+        runs,
+        {(s, w): {**SENDERS[s], **windows[w]} for w in windows for s in SENDERS},
+        seeds,
+    )
+    records = [
+        {"sender": sender, "window": size, "unblocked_mbps": outcome.clear_mbps}
+        | {"loss": outcome.losses}
+        | {name: outcome.means(name) for name in ("recoveries", "timeouts")}
+        for (sender, size), outcome in found.items()
+    ]
+
+    # With an unlimited window, slow start overruns the buffer. A sender without SACK then loses so
+    # much goodput that the effect of the blockages is hidden.
+    def over(base: str) -> str:
+        ours, its = (found[sender, list(windows)[-1]].runs for sender in (NO_GUARD, base))
+        return ", ".join(
+            f"{difference(ours[at], its[at], 'loss_pct').text('+.1f')} points at {at}"
+            for at in LENGTHS
+        )
+
+    return PAGE.section(
+        "senders",
+        records,
+        unit="_pct",
+        seeds=seeds,
+        over_sack=over(SACK),
+        over_guard=over(GUARDED),
+    )
+
+
+def reductions(runs: Runs[Effort]) -> Section:
+    """Returns the section on CUBIC's window after a loss.
+
+    The window is varied at the study's length of a run, and for the paper's sender at the second
+    length too.
+    """
+    seeds = runs.effort.knee_seeds
+    own, longer = runs.effort.lengths_s[:2]
+    pairs = [*((sender, own) for sender in POINTS.reduced_senders), (NO_GUARD, longer)]
+    found = LINK.found(
+        runs,
+        {
+            (sender, share, s): {**SENDERS[sender], **WINDOW, **reduction(share), **length(s)}
+            for sender, s in pairs
+            for share in POINTS.reductions
         },
-        conclusion=(
-            f"The path is blocked for {', '.join(shares)} of the time. With the nearest "
-            f"assumptions the losses differ from the paper's by {off:.0f} percentage points (root "
-            "mean square)."
+        seeds,
+    )
+    records = [
+        {"sender": sender, "window_after_a_loss": share, "length_s": seconds}
+        | {"unblocked_mbps": outcome.clear_mbps, "loss": outcome.losses}
+        | {"rms_error": outcome.rms_error}
+        for (sender, share, seconds), outcome in found.items()
+    ]
+    return PAGE.section("reductions", records, unit="_pct", seeds=seeds)
+
+
+def fine(runs: Runs[Effort]) -> Section:
+    """Returns the section on round trip and receive window of the paper's sender, on a
+    fine grid.
+    """
+    seeds = runs.effort.fine_seeds
+    found = LINK.found(
+        runs,
+        {
+            (ms, mb): {**SENDERS[NO_GUARD], **round_trip(ms), **window(mb)}
+            for ms in POINTS.round_trips_ms
+            for mb in POINTS.windows_mb
+        },
+        seeds,
+    )
+    losses = [outcome.means("loss_pct") for outcome in found.values()]
+    records = [
+        {"round_trip_ms": ms, "window_mb": mb, "unblocked_mbps": outcome.clear_mbps}
+        | {f"loss_{at}_pct": mean for at, mean in loss.items()}
+        | {"_loss": loss, "rms_error": outcome.rms_error, "seeds": seeds}
+        for ((ms, mb), outcome), loss in zip(found.items(), losses, strict=True)
+    ]
+    near = [{at: abs(loss[at] - PAPER_PCT[at]) <= NEAR_POINTS for at in LENGTHS} for loss in losses]
+    shortest, *others = LENGTHS
+    both = [
+        loss[shortest]
+        for loss, is_near in zip(losses, near, strict=True)
+        if all(is_near[at] for at in others)
+    ]
+    return PAGE.section(
+        "fine",
+        sorted(records, key=lambda record: record["rms_error"])[:SHOWN_ROWS],
+        data=records,
+        seeds=seeds,
+        near=NEAR_POINTS,
+        count=len(records),
+        alone=", ".join(
+            f"{sum(each[at] for each in near)} of {len(records)} at {at}" for at in LENGTHS
         ),
-        is_headline=True,
+        both=len(both),
+        low=min(both, default=None),
+        high=max(both, default=None),
     )
 
 
-STUDY = Study(
-    name="blockage",
-    folder=FOLDER,
-    title="TCP over a 38 GHz link that is blocked for moments",
-    introduction=f"""\
-{PUBLISHED["source"]["what"]}, is repeated here on two levels. The first level is a link with a link
-budget. The second level is the full protocol stack of an NR cell. One CUBIC flow downloads over a
-38 GHz path. Every 5 s a vehicle 4.8 m wide and 1.4 m high blocks the path, 0.5 to 1 m from the
-receiver. *Loss* is the loss of goodput, in percent of the goodput of the same run without
-blockages. Intervals (±) are 95 % confidence intervals (Student) over seeds. The seed determines the
-time of the first blockage and the distance at which the vehicles pass.
-""",
-    full=Effort(
-        seeds=8,
-        knee_seeds=5,
-        fine_seeds=1,
-        lengths_s=(15, 40, 100),
-        grid_seeds=1,
-        grid_reductions=(0.2, 0.7),
-        grid_lengths_s=(15, 30),
-        refined=8,
-        refined_seeds=8,
-        curve_seeds=5,
-        cell_seeds=4,
-        cell_changes=CELL_CHANGES,
-        losses_db=LOSSES_DB,
-        duration_s=15,
-    ),
-    quick=Effort(
-        seeds=3,
-        knee_seeds=2,
-        fine_seeds=1,
-        lengths_s=(10, 20),
-        grid_seeds=1,
-        grid_reductions=(0.2, 0.7),
-        grid_lengths_s=(10,),
-        refined=4,
-        refined_seeds=2,
-        curve_seeds=2,
-        cell_seeds=4,
-        cell_changes=CELL_CHANGES[:6],
-        losses_db=(10, 25, 60),
-        duration_s=10,
-    ),
-    count=count,
-    sections=sections,
-    other_scenarios={"scenario_of_the_full_stack": "cell.toml"},
-)
+def lengths(runs: Runs[Effort]) -> Section:
+    """Returns the section on the length of a run. Slow start matters less in a long run."""
+    seeds = runs.effort.knee_seeds
+    found = LINK.found(
+        runs,
+        {
+            (name, s): {**values, **length(s)}
+            for name, values in LENGTH_SETUPS.items()
+            for s in runs.effort.lengths_s
+        },
+        seeds,
+    )
+    records = [
+        {"setup": name, "length_s": seconds, "loss": outcome.losses}
+        for (name, seconds), outcome in found.items()
+    ]
+    return PAGE.section("length", records, unit="_pct", seeds=seeds)
+
+
+def moment(runs: Runs[Effort]) -> Section:
+    """Returns the section with one blockage over time in every layer."""
+    setups = {depth: {**values, **TRACED} for depth, values in DEPTHS.items()}
+    figure = figures.moment(CELL.traces(runs, setups, MOMENT_S), (4.0, 4.0 + MOMENT_S))
+    return PAGE.section("moment", figures={"moment": figure}, length_s=MOMENT_S)
+
+
+def cell_assumptions(runs: Runs[Effort]) -> Section:
+    """Returns the section on the effect of each assumption of the full stack."""
+    effort = runs.effort
+    changes = CELL_CHANGES[: effort.cell_changes]
+    return moved(runs, "cell_assumptions", CELL, changes, DEPTHS, effort.cell_seeds)
+
+
+def assumptions(runs: Runs[Effort]) -> Section:
+    """Returns the section on the effect of each assumption of the link."""
+    return moved(runs, "assumptions", LINK, CHANGES, {"": {}}, runs.effort.seeds)
+
+
+def moved(
+    runs: Runs[Effort],
+    name: str,
+    level: Level,
+    changes: Sequence[Change],
+    depths: Mapping[str, Values],
+    seeds: int,
+) -> Section:
+    """Returns the section on changes at every depth at which they can matter, seed by seed."""
+    base = Change(UNCHANGED)
+    found = level.found(
+        runs,
+        {
+            (change, depth): {**values, **change.values}
+            for change in (base, *changes)
+            for depth, values in depths.items()
+            if not change.depths or depth in change.depths
+        },
+        seeds,
+    )
+    moves: dict[Change, dict[str, dict[str, Estimate]]] = {change: {} for change in changes}
+    for (change, depth), outcome in found.items():
+        if change is not base:
+            was = found[base, depth].runs
+            moves[change][depth] = {
+                at: difference(outcome.runs[at], was[at], "loss_pct") for at in LENGTHS
+            }
+    heads = {(depth, at): f"{depth}, {at}" if depth else at for depth in depths for at in LENGTHS}
+    unchanged = {
+        head: found[base, depth].losses[at].text(".1f", " %") for (depth, at), head in heads.items()
+    }
+    records: list[dict[str, Any]] = [{**base.data(), "cells": unchanged}]
+    for change, by_depth in moves.items():
+        cells = {
+            head: by_depth[depth][at].text("+.1f") if depth in by_depth else "-"
+            for (depth, at), head in heads.items()
+        }
+        records.append({**change.data(), "cells": cells})
+    return PAGE.section(
+        name,
+        records,
+        data=[
+            {**change.data(), **({"depth": depth} if depth else {}), **of}
+            for change, by_depth in moves.items()
+            for depth, of in by_depth.items()
+        ],
+        unit="_pct",
+        figures={"tornado": figures.tornado(moves, list(depths))},
+        heads=list(heads.values()),
+        seeds=seeds,
+    )
+
+
+def depths(runs: Runs[Effort]) -> Section:
+    """Returns the section on the loss of goodput by depth of the blockages."""
+    seeds, losses_db = runs.effort.cell_seeds, runs.effort.losses_db
+    found = CELL.found(runs, {loss: blocked_by(loss) for loss in losses_db}, seeds)
+    losses = {loss_db: outcome.losses for loss_db, outcome in found.items()}
+    drawn = {at: [each[at] for each in losses.values()] for at in LENGTHS}
+    shallow, deep = MODEL_B_DB
+    return PAGE.section(
+        "depth",
+        [{"depth_db": loss_db, "_loss": each, **each} for loss_db, each in losses.items()],
+        unit="_pct",
+        figures={"curve": figures.depth_curve(losses_db, drawn, MODEL_B_DB)},
+        seeds=seeds,
+        shallow=shallow,
+        deep=deep,
+    )
+
+
+def search(runs: Runs[Effort]) -> tuple[Values, Section]:
+    """Returns the assumptions that come nearest to the published losses, and the section
+    on them.
+    """
+    effort = runs.effort
+    axes: dict[str, Mapping[Any, Values]] = {
+        "round_trip": {f"{ms} ms": round_trip(ms) for ms in POINTS.grid_round_trips_ms},
+        "buffer": BUFFERS,
+        "effect": EFFECTS,
+        "stack": SENDERS,
+        "reduction": {share: reduction(share) for share in effort.grid_reductions},
+        "length_s": {seconds: length(seconds) for seconds in effort.grid_lengths_s},
+    }
+    grid: dict[tuple[Any, ...], Values] = {}
+    for point in itertools.product(*axes.values()):
+        chosen = [axis[choice] for axis, choice in zip(axes.values(), point, strict=True)]
+        grid[point] = {key: value for values in chosen for key, value in values.items()}
+    ranked = by_error(LINK.found(runs, grid, effort.grid_seeds))
+    # With few seeds the best points may be the best by chance. They are compared again with more.
+    best = {point: grid[point] for point in list(ranked)[: effort.refined]}
+    refined = by_error(LINK.found(runs, best, effort.refined_seeds))
+    ranked = refined | {point: ranked[point] for point in ranked if point not in refined}
+    records = [
+        dict(zip(axes, point, strict=True))
+        | {"unblocked_mbps": outcome.clear_mbps}
+        | {"seeds": effort.refined_seeds if point in refined else effort.grid_seeds}
+        | {"loss": outcome.means("loss_pct"), "rms_error": outcome.rms_error}
+        for point, outcome in ranked.items()
+    ]
+    nearest = next(iter(refined))
+    runs.facts["nearest_assumptions"] = dict(zip(axes, nearest, strict=True))
+    section = PAGE.section(
+        "grid",
+        records[: effort.refined],
+        data=records,
+        published=" / ".join(f"{paper:.0f}" for paper in PAPER_PCT.values()),
+        count=len(grid),
+        seeds=effort.grid_seeds,
+        refined=effort.refined,
+        refined_seeds=effort.refined_seeds,
+    )
+    return grid[nearest], section
+
+
+def by_error(found: Mapping[tuple[Any, ...], Outcome]) -> dict[tuple[Any, ...], Outcome]:
+    """Returns outcomes from the one that is nearest to the paper on."""
+    return dict(sorted(found.items(), key=lambda each: each[1].rms_error))
+
+
+def curve(runs: Runs[Effort], nearest: Values) -> Section:
+    """Returns the section on the loss by length of a blockage."""
+    seeds = runs.effort.curve_seeds
+    found = LINK.found(runs, {LINUX: {}, NEAREST: nearest}, seeds, POINTS.curve_s)
+    drawn = {name: list(outcome.losses.values()) for name, outcome in found.items()}
+    records = [
+        {"block_s": length_s, "_share": length_s / PERIOD_S}
+        | {name.lower(): values[index] for name, values in drawn.items()}
+        for index, length_s in enumerate(POINTS.curve_s)
+    ]
+    figure = figures.curve(POINTS.curve_s, drawn)
+    return PAGE.section("curve", records, unit="_pct", figures={"curve": figure}, seeds=seeds)
+
+
+def traces(runs: Runs[Effort], nearest: Values) -> Section:
+    """Returns the section with congestion window and throughput over time."""
+    setups: dict[str, Values] = {LINUX: {}, NEAREST: nearest}
+    drawn = {
+        f"case-{number}": figures.window_and_throughput(LINK.traces(runs, setups, length_s))
+        for number, length_s in enumerate(CASES_S, start=1)
+    }
+    return PAGE.section("window", figures=drawn)
+
+
+STUDY = Study.of(DATA, PAGE, Effort, sections)
