@@ -49,14 +49,17 @@ def with_gaps(rows: pl.DataFrame, value: str) -> pl.DataFrame:
     return rows.filter(~is_gap | ~is_gap.shift(1, fill_value=True))
 
 
-def broken(rows: pl.DataFrame, value: str, longest_s: float) -> pl.DataFrame:
-    """Returns the rows with a NaN after each time without a row that is longer than `longest_s`.
+def broken(
+    rows: pl.DataFrame, value: str, longest_s: float, end_s: float | None = None
+) -> pl.DataFrame:
+    """Returns the rows with a NaN at the start of each time without rows that exceeds `longest_s`.
 
     A NaN is a gap of the line. If rows are usually further apart, a gap is five times as long as
-    the usual time between rows. Apply it before `thin`.
+    the usual time between rows. With `end_s`, the time from the last row to `end_s` counts, too.
+    Apply it before `thin`.
     """
     usual_s = rows["time_s"].diff().quantile(0.25, "lower") or 0.0
-    apart = pl.col("time_s").shift(-1) - pl.col("time_s")
+    apart = pl.col("time_s").shift(-1, fill_value=end_s) - pl.col("time_s")
     ends = rows.filter(apart > max(longest_s, RATE_OF_A_GAP * usual_s))
     if ends.is_empty():
         return rows

@@ -22,7 +22,7 @@ from fadeout.cli.app import app
 from fadeout.plot.cells import cell_colors
 from fadeout.plot.style import PALETTE
 from fadeout.report.page import static
-from fadeout.report.scenario import settings
+from fadeout.report.scenario import settings, short_numbers
 from fadeout.report.series import cell_numbers
 
 HOSTILE = "</script><img src=x onerror=alert(1)>"
@@ -472,6 +472,10 @@ def test_entries_that_differ_by_their_number_share_a_row():
     assert not found["flow.NAME.from (3 entries)"].is_default
 
 
+def test_numbers_of_a_scenario_have_six_digits():
+    assert short_numbers('["22.22222222222222 m/s", "3.5 GHz"]') == '["22.2222 m/s", "3.5 GHz"]'
+
+
 def test_cells_have_one_colour_in_report_and_figures(radio: Path):
     results = fadeout.Results.open(radio)
     numbers = cell_numbers(results)
@@ -580,6 +584,9 @@ def test_thinned_series_keep_recorded_rows_with_peaks_and_troughs():
 def test_a_long_time_without_a_row_is_a_gap():
     rows = pl.DataFrame({"time_s": [0.0, 0.5, 9.0], "value": [1.0, 2.0, 3.0]})
     assert broken(rows, "value", 1.0)["value"].is_nan().to_list() == [False, False, True, False]
+    # The line also stops if nothing follows its last row until the end of the run.
+    assert broken(rows, "value", 1.0, 20.0)["value"].is_nan().to_list()[-2:] == [False, True]
+    assert broken(rows, "value", 1.0, 9.5).height == 4
 
 
 def test_the_chart_library_is_the_published_one():

@@ -15,7 +15,7 @@ from fadeout._probes import PROBES
 from fadeout._version import __version__
 from fadeout.report import html
 from fadeout.report.lanes import MOST_EVENTS
-from fadeout.report.scenario import Setting, reason, settings, source
+from fadeout.report.scenario import Setting, reason, settings, short_numbers, source
 from fadeout.report.series import Panel
 from fadeout.results import Results
 
@@ -208,7 +208,11 @@ def scenario(results: Results) -> str:
 
 def _settings(found: Sequence[Setting], name: str) -> str:
     rows = [
-        [html.Html(f"<code>{escape(one.shown)}</code>"), one.value, one.default or "no default"]
+        [
+            html.Html(f"<code>{escape(one.shown)}</code>"),
+            short_numbers(one.value),
+            one.default or "no default",
+        ]
         for one in found[:MOST_SETTINGS]
     ]
     text = html.table(["key", "value", "default"], rows, name=name)

@@ -16,6 +16,8 @@ from fadeout.campaign.axes import quantity
 NAMING = ("name", "kind", "model", "mode")
 """Keys that hold the name of a registered entry, in its table form."""
 
+_MANY_DECIMALS = re.compile(r"\d+\.\d{6,}(e[-+]?\d+)?")
+
 NODE = ".NAME.node"
 """End of the pattern of keys whose default is the name of their entry."""
 
@@ -130,6 +132,11 @@ def shown(value: Any) -> str:  # noqa: ANN401 - a value of a scenario
         return value
     text = _toml.value(value)
     return text if len(text) <= 400 else f"{text[:400]} … ({len(text):,} characters)"
+
+
+def short_numbers(text: str) -> str:
+    """Returns a text whose numbers have six digits, such as speeds converted from km/h."""
+    return _MANY_DECIMALS.sub(lambda found: f"{float(found[0]):.6g}", text)
 
 
 def _name_of(value: Any) -> str | None:  # noqa: ANN401 - a value of a scenario

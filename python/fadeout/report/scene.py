@@ -54,7 +54,7 @@ class Movement:
     steps: pl.DataFrame | None = None
     """Cell, path and beam of each UE over time, as in `fadeout.drives.Way`."""
     secondary_steps: pl.DataFrame | None = None
-    """The same for the cells of secondary nodes. `None` without dual connectivity."""
+    """Cell, path and beam for the cells of secondary nodes. `None` without dual connectivity."""
     every_s: float = 0.0
     reason: str = ""
 

@@ -203,7 +203,7 @@ class Panels:
         for name in names:
             rows = frame.filter(pl.col(group) == name).select("time_s", value)
             if gap is not None:
-                rows = broken(rows, value, gap)
+                rows = broken(rows, value, gap, self._results.duration_s)
             rows = thin(rows, value, self._points)
             if kind == "flow":
                 rows = ended(rows, value, self._ends.get(name.rpartition("/")[0] or name))
