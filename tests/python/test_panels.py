@@ -1,5 +1,6 @@
 """Panels draw gaps, caps and thinned series as they were recorded."""
 
+import math
 from types import SimpleNamespace
 from typing import Any
 
@@ -9,10 +10,13 @@ import pytest
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
+import fadeout
+from conftest import SCENARIO
 from fadeout._thinning import broken, thin
-from fadeout.plot import radio
+from fadeout.plot import panels, radio
 from fadeout.plot.map import site_name
 from fadeout.plot.panels import Canvas, Panel, has_rows
+from fadeout.report.series import Panels
 
 
 def drawn(panel: Panel, tables: dict[str, pl.DataFrame]) -> Axes:
@@ -42,6 +46,27 @@ def test_a_buffer_that_does_not_exist_is_a_gap():
     x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
     assert x[np.isnan(y)].tolist() == [pytest.approx(1.0)]
     assert np.nanmin(y) == np.nanmax(y) == 5.0
+
+
+def test_a_queue_is_unknown_after_a_second_without_an_arrival():
+    times = [0.0, 0.5, 1.0, 8.0, 8.5]
+    rows = pl.DataFrame({"time_s": times, "link": "core", "queued_packets": 318})
+    (line,) = drawn(panels.QUEUE, {"queues": rows}).lines
+    x, y = np.asarray(line.get_xdata()), np.asarray(line.get_ydata())
+    assert x[np.isnan(y)].tolist() == [pytest.approx(1.0)]
+    assert np.nanmin(y) == np.nanmax(y) == 318
+    (sparse,) = drawn(panels.QUEUE, {"queues": rows.head(2)}).lines
+    assert np.nanmax(sparse.get_xdata()) == pytest.approx(0.5), "no line to the end of the run"
+
+
+def test_a_transfer_that_ended_leaves_no_queue_in_the_report():
+    transfer = {"kind": "transfer", "size": "500 kB"}
+    results = fadeout.run(SCENARIO, set={"flow.download.application": transfer, "duration": "4 s"})
+    queue = next(panel for panel in Panels(results).all(1000) if panel.id == "queue")
+    assert queue.lines
+    for line in queue.lines:
+        assert line.rows["time_s"][-1] < 2.0
+        assert math.isnan(line.rows["queued_packets"][-1])
 
 
 def blocks(sinr_db: list[float], cells: list[str]) -> dict[str, pl.DataFrame]:

@@ -11,7 +11,7 @@ from matplotlib.axes import Axes
 from fadeout import _names, _reading
 from fadeout._native import ResultError
 from fadeout._quantities import seconds
-from fadeout._thinning import thin
+from fadeout._thinning import broken, thin
 from fadeout.plot.style import (
     BLACK,
     BLOCKED,
@@ -388,7 +388,9 @@ def _queue(canvas: Canvas) -> None:
         "links",
     )
     for number, name in enumerate(busy):
-        rows = table.filter(pl.col("link") == name)
+        rows = table.filter(pl.col("link") == name).select("time_s", "queued_packets")
+        # A queue has a row for each sampled arrival. Without arrivals it empties, without a row.
+        rows = broken(rows, "queued_packets", LONGEST_GAP_S, canvas.results.duration_s)
         canvas.draw_steps(rows, "queued_packets", label=name, **line_style(number))
     if not busy:
         canvas.write_reason("no packet waited at any link")

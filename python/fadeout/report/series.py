@@ -245,7 +245,8 @@ class Panels:
             .filter(pl.col("queued_packets") > 1)
         )
         frame = frame.filter(pl.col("link").is_in(busy["link"].implode()))
-        self._add(panel, "link", frame, "link", "queued_packets")
+        # A queue has a row for each sampled arrival. Without arrivals it empties, without a row.
+        self._add(panel, "link", frame, "link", "queued_packets", gap=LONGEST_GAP_S)
         if not panel.lines:
             panel.missing = "no packet waited at any link"
 
