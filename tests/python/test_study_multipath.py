@@ -121,7 +121,7 @@ def test_every_change_and_variant_makes_a_scenario():
     jobs = [job(setup, at, {}, 1, change) for change in CHANGES for setup in CLAIMED]
     jobs += [job(each.setup, at, {}, 1, each.change) for each in VARIANTS]
     jobs += [
-        replication.of_place(STUDY.quick, (change, IN_SIGHT, point), 1)
+        replication.of_place(STUDY.quick, (change, point), IN_SIGHT, 1)
         for change, point in replication.POINTS
     ]
     for each in dict.fromkeys(jobs):

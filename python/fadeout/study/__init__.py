@@ -43,8 +43,11 @@ from fadeout.study.places import (
     Law,
     Places,
     jackknife,
+    mean_over_places,
     mixed,
+    ratio_over_places,
     share_in_sight,
+    side_by_side,
 )
 from fadeout.study.published import claims_of, published
 from fadeout.study.report import Report, Section, Table
@@ -101,6 +104,7 @@ __all__ = [
     "jackknife",
     "judged",
     "mean",
+    "mean_over_places",
     "means",
     "mixed",
     "number_text",
@@ -109,9 +113,11 @@ __all__ = [
     "paired_ratio",
     "pivot",
     "published",
+    "ratio_over_places",
     "run_study",
     "series",
     "share_in_sight",
+    "side_by_side",
     "sign",
     "spread",
     "studies",

@@ -1,18 +1,23 @@
 """Numbers of runs by name: means over seeds, gains seed by seed, and their order in tables."""
 
+import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, TypeGuard
 
 from fadeout.statistics import Estimate, estimate, paired_difference, paired_ratio
 from fadeout.study.report import Record
 
 OfSeeds = Sequence[Mapping[str, float | None]]
-"""Numbers of a point, one mapping for each seed. None if a run has no value."""
+"""Numbers of a point, one mapping for each seed. None or NaN if a run has no value."""
 
 
 def values(numbers: OfSeeds, name: str) -> list[float]:
     """Returns a number of each run that has it, in the order of the seeds."""
-    return [value for each in numbers if (value := each[name]) is not None]
+    return [value for each in numbers if _is_known(value := each[name])]
+
+
+def _is_known(value: float | None) -> TypeGuard[float]:
+    return value is not None and not math.isnan(value)
 
 
 def mean(numbers: OfSeeds, name: str) -> Estimate:
@@ -46,7 +51,7 @@ def _pairs(ours: OfSeeds, base: OfSeeds, name: str) -> tuple[list[float], list[f
     found = [
         (mine, its)
         for one, other in zip(ours, base, strict=True)
-        if (mine := one[name]) is not None and (its := other[name]) is not None
+        if _is_known(mine := one[name]) and _is_known(its := other[name])
     ]
     return [mine for mine, _ in found], [its for _, its in found]
 

@@ -8,6 +8,7 @@ from typing import TypeVar
 from fadeout.statistics import FEWEST, Estimate, student_t
 
 Item = TypeVar("Item")
+Key = TypeVar("Key")
 
 IN_SIGHT = "clear"
 """The stratum of places with line of sight. The value is that of the key `line-of-sight`."""
@@ -76,6 +77,49 @@ def mixed(
             total += part * math.fsum(values) / len(values)
             weight += part
     return total / weight if weight else math.nan
+
+
+def side_by_side(found: Mapping[Key, Places[Item]]) -> Places[dict[Key, Item]]:
+    """Returns the values of several setups at each place that all of them have.
+
+    A setup with fewer places has the first ones.
+    """
+    return {
+        sight: [
+            dict(zip(found, items, strict=True))
+            for items in zip(*(places[sight] for places in found.values()), strict=False)
+        ]
+        for sight in next(iter(found.values()))
+    }
+
+
+def mean_over_places(
+    places: Places[Item],
+    distance_m: float,
+    read: Callable[[Item], float | None],
+    law: Law = share_in_sight,
+) -> Estimate:
+    """Returns the weighted mean at a distance, with its 95 % interval."""
+    return jackknife(lambda each: mixed(each, distance_m, read, law), places)
+
+
+def ratio_over_places(
+    places: Places[Item],
+    distance_m: float,
+    ours: Callable[[Item], float | None],
+    base: Callable[[Item], float | None],
+    law: Law = share_in_sight,
+) -> Estimate:
+    """Returns the ratio of two weighted means at a distance, with its 95 % interval.
+
+    The ratio is infinite if the base is zero.
+    """
+
+    def statistic(each: Places[Item]) -> float:
+        one, other = (mixed(each, distance_m, read, law) for read in (ours, base))
+        return one / other if other > 0 else math.inf
+
+    return jackknife(statistic, places)
 
 
 def jackknife(statistic: Callable[[Places[Item]], float], places: Places[Item]) -> Estimate:

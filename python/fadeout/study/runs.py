@@ -9,6 +9,7 @@ from fadeout.campaign.engine import Executor
 from fadeout.results import Results
 from fadeout.study.changes import Change, Choice, combined
 from fadeout.study.job import QUIET_CELL, Item, Job, Reader, Values
+from fadeout.study.places import SIGHTS, Places
 from fadeout.study.runner import Runner
 
 Point = TypeVar("Point")
@@ -158,6 +159,27 @@ class Runs(Generic[AnyEffort]):
             return combined(scenario, values, *point).seeded(seed, with_tables=with_tables)
 
         return self.over_seeds(points, job, read, seeds)
+
+    def places(
+        self,
+        points: Iterable[Point],
+        job: Callable[[Point, str, int], Job],
+        read: Reader[Item],
+        seeds: int | None = None,
+    ) -> dict[Point, Places[Item]]:
+        """Returns for each point the values of `read` in places with and without line of sight.
+
+        `job` returns the run of a point in a stratum, with the seed of a place. `seeds` is the
+        number of places of each stratum.
+        """
+        points = list(points)
+        found = self.over_seeds(
+            [(point, sight) for point in points for sight in SIGHTS],
+            lambda at, seed: job(*at, seed),
+            read,
+            seeds,
+        )
+        return {point: {sight: found[point, sight] for sight in SIGHTS} for point in points}
 
     def each(self, jobs: Sequence[Job], read: Reader[Item]) -> list[Item]:
         """Returns the value of `read` for each of `jobs`. Raises KeyboardInterrupt as `over_seeds`

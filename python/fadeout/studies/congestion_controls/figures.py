@@ -9,8 +9,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 
 from fadeout.plot.labels import Label, place_labels
-from fadeout.plot.style import COLUMN_INCHES, PALETTE, new_grid
+from fadeout.plot.style import PALETTE, new_grid
 from fadeout.studies.congestion_controls.setups import Link
+from fadeout.study.figures import WIDE_INCHES
 
 if TYPE_CHECKING:
     from fadeout.studies.congestion_controls.study import Row
@@ -29,7 +30,7 @@ def throughput_and_delay(tables: Mapping[Link, Sequence["Row"]]) -> Figure:
     """
     looks = looks_of(tables)
     rows = -(-(len(tables) + 1) // COLUMNS)
-    size = (2.05 * COLUMN_INCHES, 2.6 * rows)
+    size = (WIDE_INCHES, 2.6 * rows)
     with new_grid(rows, COLUMNS, size=size) as (figure, panels):
         for ax, (link, found) in zip(panels, tables.items(), strict=False):
             draw_points(ax, found, looks)
@@ -119,7 +120,7 @@ def shares(tables: Mapping[Link, Sequence["Row"]]) -> Figure:
     """Draws the share of each congestion control against CUBIC, with one panel for each link."""
     looks = looks_of(tables)
     names = list(dict.fromkeys(row.name for rows in tables.values() for row in rows))
-    size = (2.05 * COLUMN_INCHES, 0.155 * len(names) + 0.8)
+    size = (WIDE_INCHES, 0.155 * len(names) + 0.8)
     with new_grid(1, len(tables), size=size, share_y=True) as (figure, panels):
         for ax, (link, found) in zip(panels, tables.items(), strict=True):
             ax.axvline(50, color="black", linewidth=0.6)

@@ -5,15 +5,10 @@ from typing import Any
 
 from fadeout.studies.fallback.runs import Point
 from fadeout.studies.fallback.setups import CLEAR_S, NOTHING, REMEDIES, SENDERS
-from fadeout.study import Estimate, Numbers, estimate, paired_difference, paired_ratio, sign
+from fadeout.study import Estimate, Numbers, difference, estimate, gain_pct, mean, sign
 
 CARRIER_MS = 10.0
 """Milliseconds of a second that one percent of a carrier corresponds to."""
-
-
-def estimate_of(numbers: Sequence[Numbers], key: str) -> Estimate:
-    """Returns the mean of a number over seeds."""
-    return estimate([each[key] for each in numbers if each[key] == each[key]])
 
 
 class Found:
@@ -37,13 +32,9 @@ class Found:
             if (sender, remedy.name, CLEAR_S) in self._of
         ]
 
-    def values(self, sender: str, remedy: str, length: float, key: str) -> list[float]:
-        """Returns a number for each seed."""
-        return [numbers[key] for numbers in self._of[sender, remedy, length]]
-
     def estimate(self, sender: str, remedy: str, length: float, key: str) -> Estimate:
         """Returns the mean of a number over the seeds."""
-        return estimate_of(self._of[sender, remedy, length], key)
+        return mean(self._of[sender, remedy, length], key)
 
     def series(self, key: str) -> dict[tuple[str, str], list[Estimate]]:
         """Returns the means over the lengths of blockage, by sender and remedy."""
@@ -56,19 +47,15 @@ class Found:
 
     def gain_pct(self, sender: str, remedy: str, length: float) -> Estimate:
         """Returns the gain in goodput over no remedy in percent, paired by seed."""
-        ratio = paired_ratio(
-            self.values(sender, remedy, length, "goodput_mbps"),
-            self.values(sender, NOTHING.name, length, "goodput_mbps"),
-        )
-        return ratio.scaled(100, -1)
+        ours, base = (self._of[sender, name, length] for name in (remedy, NOTHING.name))
+        return gain_pct(ours, base, "goodput_mbps")
 
     def margin(self, sender: str, remedy: str, length: float, key: str) -> Estimate:
         """Returns the improvement over no remedy, paired by seed: more goodput, or less
         of a time.
         """
-        ours = self.values(sender, remedy, length, key)
-        base = self.values(sender, NOTHING.name, length, key)
-        return paired_difference(ours, base) if "goodput" in key else paired_difference(base, ours)
+        ours, base = (self._of[sender, name, length] for name in (remedy, NOTHING.name))
+        return difference(ours, base, key) if "goodput" in key else difference(base, ours, key)
 
     def from_s(self, sender: str, remedy: str, key: str) -> float | None:
         """Returns the shortest blockage from which the remedy is significantly better. None if none
@@ -83,10 +70,11 @@ class Found:
 
     def macro_ms_a_megabyte(self, sender: str, remedy: str, length: float) -> Estimate:
         """Returns the time of the whole macro carrier for a megabyte of goodput, in ms."""
-        shares = self.values(sender, remedy, length, "macro_pct")
-        rates = self.values(sender, remedy, length, "goodput_mbps")
         return estimate(
-            [CARRIER_MS * share * 8 / rate for share, rate in zip(shares, rates, strict=True)]
+            [
+                CARRIER_MS * each["macro_pct"] * 8 / each["goodput_mbps"]
+                for each in self._of[sender, remedy, length]
+            ]
         )
 
     def judged(self, sender: str, remedy: str) -> dict[str, Any]:

@@ -9,18 +9,22 @@ from matplotlib.ticker import NullLocator
 from fadeout.plot.style import COLUMN_INCHES, PALETTE, STAMP, new_grid
 from fadeout.studies.fallback.setups import GROUPS, NOTHING, REMEDIES, SENDERS
 from fadeout.study import Estimate
-from fadeout.study.figures import grouped_bars, line_with_intervals
+from fadeout.study.figures import (
+    MARKERS,
+    WIDE_INCHES,
+    grouped_bars,
+    legend_over,
+    line_panels,
+    line_with_intervals,
+)
 
 ByRemedy = Mapping[tuple[str, str], Sequence[Estimate]]
 """Estimates over the lengths of blockage, by sender and remedy."""
 
-MARKERS = "os^vDPX"
-WIDE = 2.05 * COLUMN_INCHES
-
 
 def over_length(of: ByRemedy, lengths: Sequence[float], label: str, *, log: bool = False) -> Figure:
     """Draws a quantity by length of blockage: a row for each sender, a panel for each group."""
-    size = (WIDE, 1.75 * COLUMN_INCHES)
+    size = (WIDE_INCHES, 1.75 * COLUMN_INCHES)
     with new_grid(len(SENDERS), len(GROUPS), size=size, share_y=True) as (figure, panels):
         names = [(sender, group) for sender in SENDERS for group in GROUPS]
         for ax, (sender, group) in zip(panels, names, strict=True):
@@ -70,41 +74,34 @@ def _lines(ax: Axes, of: ByRemedy, lengths: Sequence[float], sender: str, group:
             )
 
 
-def over_threshold(of: Mapping[str, ByRemedy], thresholds_kb: Sequence[float]) -> Figure:
+def over_threshold(
+    of: Mapping[str, Mapping[str, Sequence[Estimate]]], thresholds_kb: Sequence[float]
+) -> Figure:
     """Draws quantities by threshold, in one panel each, with lines by sender and blockage."""
-    size = (WIDE, 0.85 * COLUMN_INCHES)
-    with new_grid(1, len(of), size=size) as (figure, panels):
-        for ax, (label, series) in zip(panels, of.items(), strict=True):
-            for number, ((sender, blocked), values) in enumerate(series.items()):
-                line_with_intervals(
-                    ax,
-                    thresholds_kb,
-                    values,
-                    color=PALETTE[number // 2],
-                    marker=MARKERS[number],
-                    linestyle="-" if number % 2 else "--",
-                    label=f"{sender}, {blocked}",
-                )
-            ax.set_xscale("log")
-            ax.set_xticks(thresholds_kb, [f"{each:g}" for each in thresholds_kb])
-            ax.xaxis.set_minor_locator(NullLocator())
-            ax.set_xlabel("Threshold (kB)")
-            ax.set_ylabel(label)
-        panels[0].axhline(0.0, color=STAMP, linewidth=0.8, linestyle=":")
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+    names = next(iter(of.values()))
+    looks = [
+        {"color": PALETTE[number // 2], "linestyle": "-" if number % 2 else "--"}
+        for number in range(len(names))
+    ]
+    figure = line_panels(of, thresholds_kb, x_label="Threshold (kB)", looks=looks)
+    for ax in figure.axes:
+        ax.set_xscale("log")
+        ax.set_xticks(thresholds_kb, [f"{each:g}" for each in thresholds_kb])
+        ax.xaxis.set_minor_locator(NullLocator())
+    change = figure.axes[0]
+    change.autoscale(axis="y")
+    change.axhline(0.0, color=STAMP, linewidth=0.8, linestyle=":")
     return figure
 
 
 def cost(of: Mapping[str, Mapping[str, Sequence[Estimate]]], remedies: Sequence[str]) -> Figure:
     """Draws the shares of both carriers. `of` has bars by carrier and by length of blockage."""
-    size = (WIDE, 0.16 * COLUMN_INCHES * (len(remedies) / 2 + 2))
+    size = (WIDE_INCHES, 0.16 * COLUMN_INCHES * (len(remedies) / 2 + 2))
     with new_grid(1, len(of), size=size, share_y=True) as (figure, panels):
         for ax, (carrier, series) in zip(panels, of.items(), strict=True):
             grouped_bars(ax, series, PALETTE, across=True)
             ax.set_xlabel(f"Resource blocks taken, {carrier} (%)")
             ax.set_ylim(len(remedies) - 0.5, -0.5)
         panels[0].set_yticks(range(len(remedies)), remedies)
-        handles, labels = panels[0].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+        legend_over(figure, panels[0])
     return figure

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from fadeout.studies.fallback import answers, figures
-from fadeout.studies.fallback.answers import Found, estimate_of
+from fadeout.studies.fallback.answers import Found
 from fadeout.studies.fallback.runs import (
     Effort,
     Point,
@@ -23,7 +23,7 @@ from fadeout.studies.fallback.setups import (
     SENDERS,
     switching,
 )
-from fadeout.study import Estimate, Numbers, Runs, Section, Study, paired_difference
+from fadeout.study import Numbers, Runs, Section, Study, difference, mean, means, series
 
 
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
@@ -113,12 +113,6 @@ def cost(of: Found) -> Section:
     return PAGE.section("cost", records, figures={"cost": figures.cost(drawn, names)})
 
 
-def change_of(ours: Sequence[Numbers], base: Sequence[Numbers]) -> Estimate:
-    """Returns the change of the goodput in Mbit/s, computed seed by seed."""
-    rates, reference = ([numbers["goodput_mbps"] for numbers in each] for each in (ours, base))
-    return paired_difference(rates, reference)
-
-
 def thresholds(of: Mapping[Point, Sequence[Numbers]]) -> Section:
     """Returns the section on the threshold at which EN-DC switches."""
     by_key = {
@@ -137,27 +131,14 @@ def thresholds(of: Mapping[Point, Sequence[Numbers]]) -> Section:
                         "threshold_kb": threshold,
                         "block_s": length,
                         "_blocked": head(length),
-                        "gain": change_of(ours, base),
-                        **{
-                            key: estimate_of(ours, key)
-                            for key in ("goodput_mbps", "macro_pct", "silence_ms")
-                        },
+                        "_line": f"{sender}, {head(length)}",
+                        "gain": difference(ours, base, "goodput_mbps"),
+                        **means(ours, "goodput_mbps", "macro_pct", "silence_ms"),
                     }
                 )
     drawn = {
-        title: {
-            (sender, head(length)): [
-                record[key]
-                for record in records
-                if (record["sender"], record["block_s"]) == (sender, length)
-            ]
-            for sender in SENDERS
-            for length in lengths
-        }
-        for title, key in (
-            ("Goodput against nothing (Mbit/s)", "gain"),
-            ("Macro carrier (%)", "macro_pct"),
-        )
+        "Goodput against nothing (Mbit/s)": series(records, "_line", value="gain"),
+        "Macro carrier (%)": series(records, "_line", value="macro_pct"),
     }
     panels = figures.over_threshold(drawn, POINTS.thresholds_kb)
     return PAGE.section("threshold", records, figures={"thresholds": panels})
@@ -176,10 +157,10 @@ def beside_nothing(
             records.append(
                 {
                     "remedy": remedy,
-                    "goodput": estimate_of(numbers, "goodput_mbps"),
-                    "change": change_of(numbers, by_key[NOTHING.name, length]),
-                    "silence": estimate_of(numbers, "silence_ms"),
-                    "macro": estimate_of(numbers, "macro_pct"),
+                    "goodput": mean(numbers, "goodput_mbps"),
+                    "change": difference(numbers, by_key[NOTHING.name, length], "goodput_mbps"),
+                    "silence": mean(numbers, "silence_ms"),
+                    "macro": mean(numbers, "macro_pct"),
                     **({"block_s": length, "_blocked": head(length)} if by_length else {}),
                 }
             )

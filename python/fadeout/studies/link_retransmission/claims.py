@@ -14,7 +14,17 @@ from fadeout.studies.link_retransmission.setups import (
     SIZES_MB,
     Mode,
 )
-from fadeout.study import Estimate, Law, Places, Verdict, jackknife, mixed, share_in_sight
+from fadeout.study import (
+    Estimate,
+    Law,
+    Places,
+    Verdict,
+    jackknife,
+    mean_over_places,
+    mixed,
+    ratio_over_places,
+    share_in_sight,
+)
 
 Found = Mapping[int, Places[ByMode]]
 """Numbers of long transfers in each place, by distance."""
@@ -38,10 +48,7 @@ def mean_of(
     found: Found, distance_m: int, mode: Mode, name: str, law: Law = share_in_sight
 ) -> Estimate:
     """Returns the mean of a number over all places at a distance."""
-    return jackknife(
-        lambda places: mixed(places, distance_m, lambda each: each[mode.name][name], law),
-        found[distance_m],
-    )
+    return mean_over_places(found[distance_m], distance_m, lambda each: each[mode.name][name], law)
 
 
 def gain(
@@ -53,14 +60,8 @@ def gain(
 ) -> Estimate:
     """Returns the ratio of the goodputs of two modes."""
 
-    def statistic(places: Places[ByMode]) -> float:
-        one, other = (
-            mixed(places, distance_m, lambda each, m=mode: each[m.name]["goodput_mbps"], law)
-            for mode in (ours, base)
-        )
-        return ratio(one, other)
-
-    return jackknife(statistic, found[distance_m])
+    one, other = (lambda each, m=mode: each[m.name]["goodput_mbps"] for mode in (ours, base))
+    return ratio_over_places(found[distance_m], distance_m, one, other, law)
 
 
 def times_text(value: Estimate) -> str:
@@ -75,7 +76,7 @@ def latency_step(found: Found, distance_m: int, ours: Mode, base: Mode) -> Estim
         one, other = each[ours.name]["rtt_ms"], each[base.name]["rtt_ms"]
         return None if one is None or other is None else one - other
 
-    return jackknife(lambda places: mixed(places, distance_m, difference), found[distance_m])
+    return mean_over_places(found[distance_m], distance_m, difference)
 
 
 def latencies(found: Found, distance_m: int, law: Law = share_in_sight) -> str:

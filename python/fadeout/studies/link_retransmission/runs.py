@@ -20,7 +20,7 @@ from fadeout.studies.link_retransmission.setups import (
     place,
     seen,
 )
-from fadeout.study import QUIET_CELL, SIGHTS, Change, Job, Places, Runs, Values, overrides
+from fadeout.study import QUIET_CELL, Change, Job, Places, Runs, Values, overrides, side_by_side
 
 SCENARIO = FOLDER / "scenario.toml"
 UPLINK = FOLDER / "uplink.toml"
@@ -101,22 +101,16 @@ def places(
 ) -> dict[Change, dict[int, Places[ByMode]]]:
     """Returns the numbers of long transfers in each place, by change and distance."""
     length = length_s(effort)
-    found = runs.over_seeds(
-        [(change, sight, point) for change in changes for sight in SIGHTS for point in points],
-        lambda at, seed: job(at[2], at[1], seed, at[0].values, length),
+    found = runs.places(
+        [(change, point) for change in changes for point in points],
+        lambda at, sight, seed: job(at[1], sight, seed, at[0].values, length),
         measure,
         effort.seeds,
     )
     distances = dict.fromkeys(distance for distance, _ in points)
     return {
         change: {
-            distance: {
-                sight: [
-                    {mode.name: found[change, sight, (distance, mode)][i] for mode in MODES}
-                    for i in range(effort.seeds)
-                ]
-                for sight in SIGHTS
-            }
+            distance: side_by_side({mode.name: found[change, (distance, mode)] for mode in MODES})
             for distance in distances
         }
         for change in changes
@@ -128,43 +122,33 @@ def uplink(runs: Runs[Effort]) -> dict[tuple[Change, Mode], list[Numbers]]:
 
     Changed assumptions are run with all retransmissions and fewer seeds.
     """
-    values = {**QUIET_CELL, "duration": f"{length_s(runs.effort):g} s"}
-
-    def of_point(point: tuple[Change, Mode], seed: int) -> Job:
-        change, mode = point
-        return Job(UPLINK, overrides({**values, **mode.values, **change.values}), seed=seed)
-
-    found = runs.over_seeds([(BASE, mode) for mode in MODES], of_point, measure)
-    changed = [(change, BOTH) for change in UPLINK_CHANGES]
-    return found | runs.over_seeds(changed, of_point, measure, runs.effort.swept)
+    common = {**QUIET_CELL, "duration": f"{length_s(runs.effort):g} s"}
+    both = [(BASE, mode) for mode in MODES]
+    changed = [(BOTH, change) for change in UPLINK_CHANGES]
+    found = runs.combinations(both, UPLINK, measure, common)
+    others = runs.combinations(changed, UPLINK, measure, common, seeds=runs.effort.swept)
+    return found | {(change, mode): numbers for (mode, change), numbers in others.items()}
 
 
 def downloads(runs: Runs[Effort]) -> dict[int, Places[Times]]:
     """Returns the times of downloads in each place, by distance."""
 
-    def sized_job(at: tuple[str, Point, int], seed: int) -> Job:
-        sight, point, size = at
+    def sized_job(at: tuple[Point, int], sight: str, seed: int) -> Job:
+        point, size = at
         transfer = f'{{ kind = "transfer", size = "{size} MB" }}'
         values = {"flow.download.application": transfer, "duration": f"{DOWNLOAD_LIMIT_S} s"}
         return job(point, sight, seed, values, length_s(runs.effort))
 
-    found = runs.over_seeds(
-        [(sight, point, size) for sight in SIGHTS for point in MAIN for size in SIZES_MB],
-        sized_job,
-        completion_s,
-    )
+    sizes = [(point, size) for point in MAIN for size in SIZES_MB]
+    found = runs.places(sizes, sized_job, completion_s)
     return {
-        distance: {
-            sight: [
-                {
-                    (mode.name, size): found[sight, (distance, mode), size][i]
-                    for mode in MODES
-                    for size in SIZES_MB
-                }
-                for i in range(runs.effort.seeds)
-            ]
-            for sight in SIGHTS
-        }
+        distance: side_by_side(
+            {
+                (mode.name, size): found[(distance, mode), size]
+                for mode in MODES
+                for size in SIZES_MB
+            }
+        )
         for distance in DISTANCES_M
     }
 
@@ -173,15 +157,15 @@ def delays(runs: Runs[Effort]) -> dict[Point, Places[dict[str, float]]]:
     """Returns the mean parts of the downlink's delay in ms, for places with a packet."""
     probe = {"probe.radio-delay": "true"}
     length = delay_length_s(runs.effort)
-    found = runs.over_seeds(
-        [(sight, point) for sight in SIGHTS for point in MAIN],
-        lambda at, seed: job(at[1], at[0], seed, probe, length, with_tables=True),
+    found = runs.places(
+        MAIN,
+        lambda point, sight, seed: job(point, sight, seed, probe, length, with_tables=True),
         parts_ms,
         runs.effort.delay_seeds,
     )
     return {
-        point: {sight: [parts for parts in found[sight, point] if parts] for sight in SIGHTS}
-        for point in MAIN
+        point: {sight: [parts for parts in each if parts] for sight, each in places.items()}
+        for point, places in found.items()
     }
 
 

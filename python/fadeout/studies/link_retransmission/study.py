@@ -35,6 +35,7 @@ from fadeout.studies.link_retransmission.setups import (
     BASE,
     BOTH,
     DATA,
+    DISTANCES_M,
     MODES,
     PAGE,
     PUBLISHED,
@@ -51,11 +52,13 @@ from fadeout.study import (
     Runs,
     Section,
     Study,
-    estimate,
-    jackknife,
+    mean_over_places,
+    means,
     mixed,
+    series,
     share_in_sight,
 )
+from fadeout.study.figures import bar_rows
 from fadeout.study.forms import fill
 
 PUBLISHED_MBPS = {
@@ -110,7 +113,10 @@ def over_distance(found: Found) -> Section:
         }
         for distance, mode in MAIN
     ]
-    drawn = {"goodput-and-rtt": figures.goodput_and_rtt(records)}
+    labels = {"Goodput (Mbit/s)": "goodput_mbps", "Mean RTT (ms)": "rtt_ms"}
+    bars = {label: series(records, "mode", value=name) for label, name in labels.items()}
+    groups = [f"{distance} m" for distance in DISTANCES_M]
+    drawn = {"goodput-and-rtt": bar_rows(bars, groups, x_label="Distance", height=1.0)}
     return PAGE.section("bulk", records, figures=drawn)
 
 
@@ -142,9 +148,7 @@ def download_times(times: Mapping[int, Places[Times]]) -> Section:
         return [each[mode, size] for places in times[distance].values() for each in places]
 
     def mean(distance: int, mode: str, size: int) -> Estimate:
-        return jackknife(
-            lambda places: mixed(places, distance, lambda each: each[mode, size]), times[distance]
-        )
+        return mean_over_places(times[distance], distance, lambda each: each[mode, size])
 
     records, data = [], []
     for distance, mode in MAIN:
@@ -218,10 +222,7 @@ def uplink_records(runs: Runs[Effort]) -> list[dict[str, Any]]:
     """Returns the numbers of the uplink scenario of the author's public script."""
     return [
         {"assumption": change.name, "mode": mode.name}
-        | {
-            each: estimate([value for one in of_seeds if (value := one[each]) is not None])
-            for each in ("goodput_mbps", "rtt_ms")
-        }
+        | means(of_seeds, "goodput_mbps", "rtt_ms")
         | {"seeds": len(of_seeds)}
         for (change, mode), of_seeds in uplink(runs).items()
     ]

@@ -27,7 +27,8 @@ from fadeout.studies.mobility.setups import (
     Effort,
     Trigger,
 )
-from fadeout.study import Estimate, Numbers, Runs, Section, Study, estimate
+from fadeout.study import Estimate, Numbers, Runs, Section, Study, estimate, series
+from fadeout.study.figures import line_panels
 
 OUTCOMES = {"none": "none", "failed": "failed", "ping_pong": "ping-pong"}
 """Outcomes of a line through a pico, and their heads in tables."""
@@ -162,12 +163,10 @@ def speeds(found: Found, effort: Effort) -> Section:
                 }
             )
     drawn = {
-        title: {
-            f"set {n}": [each[name] for each in records if each["set"] == n] for n in effort.sets
-        }
+        title: {f"set {n}": each for n, each in series(records, "set", value=name).items()}
         for name, title in RATES.items()
     }
-    by_speed = figures.by_speed(drawn, effort.speeds_kmh)
+    by_speed = line_panels(drawn, effort.speeds_kmh, x_label="Speed (km/h)", y_label="Share (%)")
     return PAGE.section("speeds", records, figures={"by-speed": by_speed})
 
 
@@ -180,16 +179,15 @@ def trigger_grid(found: Found, effort: Effort) -> Section:
         for db in effort.offsets_db
     ]
     drawn = {
-        title: {
-            f"{db:g} dB": [each[name] for each in records if each["offset_db"] == db]
-            for db in effort.offsets_db
-        }
+        title: {f"{db:g} dB": each for db, each in series(records, "offset_db", value=name).items()}
         for name, title in RATES.items()
     }
+    triggers_ms = effort.triggers_ms
+    figure = line_panels(drawn, triggers_ms, x_label="Time to trigger (ms)", y_label="Share (%)")
     return PAGE.section(
         "triggers",
         records,
-        figures={"by-trigger": figures.by_trigger(drawn, effort.triggers_ms)},
+        figures={"by-trigger": figure},
         at_kmh=AT_KMH,
         filter=MIDDLE.filter,
     )

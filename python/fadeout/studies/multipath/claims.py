@@ -1,6 +1,6 @@
 """Checks of the paper's claims."""
 
-from collections.abc import Callable
+from collections.abc import Mapping
 
 from fadeout.studies.multipath.runs import Found, Point
 from fadeout.studies.multipath.setups import BALIA, CLAIMS, FAR, LTE, MMWAVE, NEAR, SINGLE, Setup
@@ -10,18 +10,17 @@ from fadeout.study import (
     Numbers,
     Places,
     Verdict,
-    jackknife,
+    mean_over_places,
     mixed,
+    ratio_over_places,
     share_in_sight,
+    side_by_side,
 )
-
-Pair = tuple[Numbers, Numbers]
-"""Numbers of two setups in the same place."""
 
 
 def of(found: Found, point: Point, name: str = "goodput_mbps") -> Estimate:
     """Returns the mean of a number over all places, with its interval."""
-    return jackknife(lambda places: mixed(places, point[0], lambda each: each[name]), found[point])
+    return mean_over_places(found[point], point[0], lambda each: each[name])
 
 
 def mean(
@@ -31,33 +30,17 @@ def mean(
     return mixed(found[point], point[0], lambda each: each[name], law)
 
 
-def compared(
-    ours: Places[Numbers],
-    base: Places[Numbers],
-    statistic: Callable[[Places[Pair]], float],
-) -> Estimate:
-    """Returns a statistic of two setups in the same places."""
-    pairs = {
-        sight: list(zip(ours[sight], base[sight][: len(ours[sight])], strict=True))
-        for sight in ours
-    }
-    return jackknife(statistic, pairs)
-
-
 def ratio(
-    ours: Places[Numbers],
-    base: Places[Numbers],
-    distance_m: int,
-    law: Law = share_in_sight,
+    ours: Places[Numbers], base: Places[Numbers], distance_m: int, law: Law = share_in_sight
 ) -> Estimate:
-    """Returns the ratio of two setups' mean goodputs."""
-
-    def statistic(pairs: Places[Pair]) -> float:
-        one = mixed(pairs, distance_m, lambda pair: pair[0]["goodput_mbps"], law)
-        other = mixed(pairs, distance_m, lambda pair: pair[1]["goodput_mbps"], law)
-        return one / other if other > 0 else float("nan")
-
-    return compared(ours, base, statistic)
+    """Returns the ratio of two setups' mean goodputs, in the places that both have."""
+    return ratio_over_places(
+        side_by_side({"ours": ours, "base": base}),
+        distance_m,
+        lambda both: both["ours"]["goodput_mbps"],
+        lambda both: both["base"]["goodput_mbps"],
+        law,
+    )
 
 
 def gain(found: Found, point: Point, law: Law = share_in_sight) -> Estimate:
@@ -65,28 +48,21 @@ def gain(found: Found, point: Point, law: Law = share_in_sight) -> Estimate:
     return ratio(found[point], found[point[0], SINGLE], point[0], law)
 
 
-def more_mbps(found: Found, point: Point, base: Setup = SINGLE) -> Estimate:
-    """Returns the difference of the goodput from another setup's, in Mbit/s."""
-    return compared(
-        found[point],
-        found[point[0], base],
-        lambda pairs: mixed(
-            pairs, point[0], lambda pair: pair[0]["goodput_mbps"] - pair[1]["goodput_mbps"]
-        ),
-    )
+def more_mbps(
+    found: Found, point: Point, base: Setup = SINGLE, *, less_second: bool = False
+) -> Estimate:
+    """Returns the difference of the goodput from another setup's, in Mbit/s.
 
+    `less_second` subtracts the second path's own goodput.
+    """
 
-def beyond_the_second(found: Found, point: Point) -> Estimate:
-    """Returns the gain in goodput less the second path's own goodput, in Mbit/s."""
-    return compared(
-        found[point],
-        found[point[0], SINGLE],
-        lambda pairs: mixed(
-            pairs,
-            point[0],
-            lambda pair: pair[0]["goodput_mbps"] - pair[1]["goodput_mbps"] - pair[0]["second_mbps"],
-        ),
-    )
+    def difference(both: Mapping[str, Numbers]) -> float:
+        ours = both["ours"]
+        more = ours["goodput_mbps"] - both["base"]["goodput_mbps"]
+        return more - ours["second_mbps"] if less_second else more
+
+    both = side_by_side({"ours": found[point], "base": found[point[0], base]})
+    return mean_over_places(both, point[0], difference)
 
 
 def gain_pct(found: Found, point: Point) -> Estimate:
@@ -98,7 +74,7 @@ def gain_pct(found: Found, point: Point) -> Estimate:
 def verdicts(found: Found) -> list[Verdict]:
     """Returns the verdicts on the claims, by their checks."""
     near_balia, far_lte = gain(found, (NEAR, BALIA)), gain(found, (FAR, LTE))
-    beyond = beyond_the_second(found, (FAR, LTE))
+    beyond = more_mbps(found, (FAR, LTE), less_second=True)
     rtts = [f"{mean(found, (FAR, setup), 'rtt_ms'):.0f}" for setup in (LTE, SINGLE)]
     share = mean(found, (NEAR, BALIA), "second_mbps") / (mean(found, (NEAR, BALIA)) or 1)
     return [

@@ -33,7 +33,7 @@ from fadeout.studies.multipath.setups import (
     Change,
     Setup,
 )
-from fadeout.study.figures import grouped_bars
+from fadeout.study.figures import WIDE_INCHES, grouped_bars, legend_over
 
 if TYPE_CHECKING:
     from fadeout.results import Results
@@ -51,7 +51,7 @@ def gain_and_rtt(gains: Mapping["Point", "Estimate"], rtts: Mapping["Point", "Es
 
     There is a group of bars for each distance.
     """
-    size = (2.05 * COLUMN_INCHES, 1.15 * COLUMN_INCHES)
+    size = (WIDE_INCHES, 1.15 * COLUMN_INCHES)
     with new_grid(2, len(SECOND), size=size, share_y="row") as (figure, panels):
         for column, second in enumerate(SECOND):
             setups = {"28 GHz alone": SINGLE} | {
@@ -80,8 +80,7 @@ def gain_and_rtt(gains: Mapping["Point", "Estimate"], rtts: Mapping["Point", "Es
         panels[len(SECOND)].set_ylabel("Mean RTT (ms)")
         for ax in panels[len(SECOND) :]:
             ax.set_xlabel("Distance")
-        handles, labels = panels[len(SECOND)].get_legend_handles_labels()
-        figure.legend(handles, labels, loc="outside upper center", ncols=len(labels))
+        legend_over(figure, panels[len(SECOND)])
         figure.align_ylabels()
     return figure
 
@@ -128,7 +127,7 @@ LARGEST = 3.2
 def sweep(shown: Mapping[Change, Mapping["Point", "Estimate"]]) -> Figure:
     """Draws the gains of the claims, with a panel for each claim and a line for each assumption."""
     changes = list(shown)
-    size = (2.05 * COLUMN_INCHES, 0.155 * len(changes) + 0.6)
+    size = (WIDE_INCHES, 0.155 * len(changes) + 0.6)
     with new_grid(1, len(PANELS), size=size, share_y=True) as (figure, panels):
         for ax, (distance, setup, title, (low, high)) in zip(panels, PANELS, strict=True):
             ax.axvspan(low, high, color=PAPER, alpha=0.6, linewidth=0)

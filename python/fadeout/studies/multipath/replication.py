@@ -54,26 +54,17 @@ POINTS = [
 ]
 
 
-def of_place(effort: Effort, at: tuple[study.Change, str, Point], seed: int) -> Job:
+def of_place(effort: Effort, at: tuple[study.Change, Point], sight: str, seed: int) -> Job:
     """Returns the run of a point in a place."""
-    change, sight, (distance_m, setup) = at
+    change, (distance_m, setup) = at
     return job(setup, (distance_m, sight), effort.duration, seed, uplink(change))
 
 
 def found_in(runs: Runs[Effort]) -> dict[study.Change, Found]:
     """Returns the numbers of each place by change and point."""
-    found = runs.over_seeds(
-        [(change, sight, point) for change, point in POINTS for sight in SIGHTS],
-        partial(of_place, runs.effort),
-        measure,
-        runs.effort.swept,
-    )
+    found = runs.places(POINTS, partial(of_place, runs.effort), measure, runs.effort.swept)
     return {
-        change: {
-            point: {sight: found[change, sight, point] for sight in SIGHTS}
-            for other, point in POINTS
-            if other == change
-        }
+        change: {point: places for (other, point), places in found.items() if other == change}
         for change in (BASE, *CHANGES)
     }
 

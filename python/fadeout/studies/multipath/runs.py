@@ -23,7 +23,7 @@ from fadeout.studies.multipath.setups import (
     Variant,
     job,
 )
-from fadeout.study import IN_SIGHT, SIGHTS, Job, Numbers, Places, Runs, Values
+from fadeout.study import IN_SIGHT, Job, Numbers, Places, Runs, Values
 
 Point = tuple[int, Setup]
 """A distance in metres and the setup there."""
@@ -82,50 +82,37 @@ def collect(
     runs: Runs[Effort], points: Sequence[tuple[Change, Point]], effort: Effort
 ) -> Mapping[Change, Found]:
     """Returns the numbers of points with a change, by change."""
-    found = runs.over_seeds(
-        [(change, sight, point) for change, point in points for sight in SIGHTS],
-        partial(swept_job, effort),
-        measure,
-        effort.seeds,
-    )
+    found = runs.places(points, partial(swept_job, effort), measure, effort.seeds)
     by_change: dict[Change, dict[Point, Places[Numbers]]] = {change: {} for change, _ in points}
-    for change, point in points:
-        by_change[change][point] = {sight: found[change, sight, point] for sight in SIGHTS}
+    for (change, point), places in found.items():
+        by_change[change][point] = places
     return by_change
 
 
 def variants(runs: Runs[Effort]) -> dict[tuple[int, Variant], Places[Numbers]]:
     """Returns the numbers of the variants at the nearest and at the farthest distance."""
-    keys = [(distance, variant) for distance in SWEPT_M for variant in VARIANTS]
-    found = runs.over_seeds(
-        [(distance, sight, variant) for distance, variant in keys for sight in SIGHTS],
-        partial(variant_job, runs.effort),
-        look_inside,
-        runs.effort.swept,
-    )
-    return {
-        (distance, variant): {sight: found[distance, sight, variant] for sight in SIGHTS}
-        for distance, variant in keys
-    }
+    points = [(distance, variant) for distance in SWEPT_M for variant in VARIANTS]
+    job_of = partial(variant_job, runs.effort)
+    return runs.places(points, job_of, look_inside, runs.effort.swept)
 
 
 def traces(runs: Runs[Effort], variants: Sequence[Variant]) -> list[Results]:
     """Returns one run of each variant with its tables, at the nearest distance with line
     of sight.
     """
-    jobs = [variant_job(runs.effort, (NEAR, IN_SIGHT, variant), 1) for variant in variants]
+    jobs = [variant_job(runs.effort, (NEAR, variant), IN_SIGHT, 1) for variant in variants]
     return runs.whole(jobs)
 
 
-def swept_job(effort: Effort, point: tuple[Change, str, Point], seed: int) -> Job:
+def swept_job(effort: Effort, at: tuple[Change, Point], sight: str, seed: int) -> Job:
     """Returns the run of a setup at a place, with an assumption changed."""
-    change, sight, (distance_m, setup) = point
+    change, (distance_m, setup) = at
     return job(setup, (distance_m, sight), effort.duration, seed, change)
 
 
-def variant_job(effort: Effort, point: tuple[int, str, Variant], seed: int) -> Job:
+def variant_job(effort: Effort, at: tuple[int, Variant], sight: str, seed: int) -> Job:
     """Returns the run of a variant with tables of congestion and throughput."""
-    distance_m, sight, variant = point
+    distance_m, variant = at
     place = (distance_m, sight)
     return job(variant.setup, place, effort.duration, seed, variant.change, PROBES)
 
