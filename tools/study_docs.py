@@ -1,7 +1,7 @@
 """Copies the reports of studies in out/, with their figures, into the documentation."""
 
+import argparse
 import shutil
-import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -10,6 +10,8 @@ ROOT = Path(__file__).parents[1]
 def copy(name: str) -> None:
     """Copies the report of the study called `name`."""
     study = ROOT / "out" / f"study-{name}"
+    if not (study / "report.md").is_file():
+        raise SystemExit(f"{study}: no report; `fadeout study {name} --out {study}` writes it")
     target = ROOT / "docs" / "studies" / "results" / name
     shutil.rmtree(target, ignore_errors=True)
     (target / "figures").mkdir(parents=True)
@@ -27,7 +29,9 @@ def copy(name: str) -> None:
 # Figures that the README shows.
 IMAGES = {"blockage": "window-3.png"}
 
-for study in sys.argv[1:]:
+parser = argparse.ArgumentParser(description=__doc__)
+parser.add_argument("study", nargs="+", help="name of a study, such as blockage")
+for study in parser.parse_args().study:
     copy(study)
     if study in IMAGES:
         source = ROOT / "out" / f"study-{study}" / "figures" / IMAGES[study]
