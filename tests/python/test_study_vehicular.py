@@ -152,7 +152,7 @@ def test_the_papers_gain_appears_where_its_check_holds():
         {"sender": "a", "network": "m", "verdict": "does not hold"},
         {"sender": "CUBIC", "network": "n", "verdict": "holds"},
     ]
-    assert appears(records, "7 %").endswith("- a: holds with n.")
+    assert appears(records, "7 %").endswith("- *a*: holds with\n  - n")
     assert appears(records[1:], "7 %").endswith(": none.")
 
 

@@ -207,18 +207,18 @@ def motorway_handovers(runs: Runs[Effort]) -> Section:
 
 
 def appears(records: Sequence[Mapping[str, Any]], what: str) -> str:
-    """Returns a list of the senders and networks in which the paper's gain appears."""
-    found: dict[str, dict[str, list[str]]] = {}
+    """Returns a list of the senders, and of the networks in which each has the paper's gain."""
+    found: dict[tuple[str, str], list[str]] = {}
     for record in records:
-        verdict = record["verdict"]
-        if verdict in (Outcome.HOLDS, Outcome.OPEN) and record["sender"] != CUBIC.name:
-            found.setdefault(record["sender"], {}).setdefault(verdict, []).append(record["network"])
-    lines = [
-        f"- {sender}: " + "; ".join(f"{word} with {', '.join(names)}" for word, names in of.items())
-        for sender, of in found.items()
-    ]
+        sender, verdict = record["sender"], record["verdict"]
+        if verdict in (Outcome.HOLDS, Outcome.OPEN) and sender != CUBIC.name:
+            found.setdefault((sender, verdict), []).append(record["network"])
     head = f"Senders whose gain over CUBIC is {what}, by the check of `published.toml`"
-    return f"{head}:\n\n" + "\n".join(f"{line}." for line in lines) if lines else f"{head}: none."
+    lines = [
+        "\n".join([f"- *{sender}*: {verdict} with", *(f"  - {name}" for name in networks)])
+        for (sender, verdict), networks in found.items()
+    ]
+    return f"{head}:\n\n" + "\n".join(lines) if lines else f"{head}: none."
 
 
 def assumptions(runs: Runs[Effort], capacity: float) -> Section:
