@@ -151,3 +151,19 @@ def test_every_name_of_a_registry_is_on_a_page_of_its_kind():
             # A page may write the name of an algorithm, such as CUBIC, in place of the value.
             words = rf"\b{entry['name'].replace('-', '[- ]')}\b"
             assert re.search(words, text, re.I), f"{kind['plural']}: {entry['name']}"
+
+
+INTERVAL = re.compile(r"(\d+(?:\.\d+)?) ± (\d+(?:\.\d+)?)")
+
+
+def rounds_to(given: str, value: float) -> bool:
+    """Returns True if `value` has the digits of `given`. Its last digit may be rounded twice."""
+    return abs(value - float(given)) <= 0.51 * 10.0 ** -len(given.partition(".")[2])
+
+
+@pytest.mark.parametrize("report", sorted((DOCS / "studies" / "results").glob("*/report.md")), ids=str)
+def test_the_intervals_of_the_page_of_a_study_are_those_of_its_report(report: Path):
+    page = DOCS / "studies" / f"{report.parent.name}.md"
+    found = [tuple(map(float, each)) for each in INTERVAL.findall(report.read_text("utf-8"))]
+    for mean, half in INTERVAL.findall(" ".join(page.read_text("utf-8").split())):
+        assert any(rounds_to(mean, x) and rounds_to(half, y) for x, y in found), (mean, half)
