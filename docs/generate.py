@@ -8,12 +8,14 @@ from statistics import median
 from typing import Any
 
 import gather
+import papers
 import reference
 from fadeout import _native
 from fadeout._columns import all_table_docs
 from fadeout._schema import nested, resolve, shape
 from fadeout.validate import linux
 from fadeout.validate.measured import judge
+from markdown_tables import markdown
 
 DRAWN = (
     "clean_20m_cubic",
@@ -56,7 +58,7 @@ def write_all(folder: Path, *, runs: bool = True) -> None:
         pages |= dict.fromkeys(names, "The tests make the comparison.\n")
         draw_placeholders(folder)
     gallery = gather.gallery(folder if runs else None)
-    pages |= {"limits": gather.limits(), "gallery": gallery}
+    pages |= {"limits": gather.limits(), "gallery": gallery, "papers": papers.page()}
     pages |= reference.pages()
     for name, text in pages.items():
         path = folder / f"{name}.md"
@@ -270,14 +272,3 @@ def default_of(entry: dict[str, Any]) -> str:
 def code(text: str) -> str:
     """Returns text in monospace."""
     return f"`{text}`"
-
-
-def markdown(columns: list[str], rows: list[list[str]]) -> str:
-    """Returns a table in Markdown."""
-    lines = [columns, ["---"] * len(columns), *([cell(c) for c in row] for row in rows)]
-    return "\n".join("| " + " | ".join(line) + " |" for line in lines)
-
-
-def cell(text: str) -> str:
-    """Returns text that cannot break a table."""
-    return text.replace("|", "\\|").replace("\n", " ")

@@ -10,6 +10,7 @@ import fadeout
 import gather
 import generate
 import notebooks
+import papers
 import reference
 import session
 from conftest import ROOT
@@ -153,6 +154,11 @@ def test_every_name_of_a_registry_is_on_a_page_of_its_kind():
             assert re.search(words, text, re.I), f"{kind['plural']}: {entry['name']}"
 
 
+def test_the_readme_counts_the_items_of_the_papers():
+    counts = papers.counts(papers.lines())
+    assert counts in (ROOT / "README.md").read_text("utf-8").replace("\n", " ")
+
+
 INTERVAL = re.compile(r"(\d+(?:\.\d+)?) ± (\d+(?:\.\d+)?)")
 
 
@@ -161,9 +167,36 @@ def rounds_to(given: str, value: float) -> bool:
     return abs(value - float(given)) <= 0.51 * 10.0 ** -len(given.partition(".")[2])
 
 
-@pytest.mark.parametrize("report", sorted((DOCS / "studies" / "results").glob("*/report.md")), ids=str)
+@pytest.mark.parametrize("report", sorted(papers.RESULTS.glob("*/report.md")), ids=str)
 def test_the_intervals_of_the_page_of_a_study_are_those_of_its_report(report: Path):
-    page = DOCS / "studies" / f"{report.parent.name}.md"
+    page = papers.STUDIES / f"{report.parent.name}.md"
     found = [tuple(map(float, each)) for each in INTERVAL.findall(report.read_text("utf-8"))]
     for mean, half in INTERVAL.findall(" ".join(page.read_text("utf-8").split())):
         assert any(rounds_to(mean, x) and rounds_to(half, y) for x, y in found), (mean, half)
+
+
+@pytest.mark.parametrize(
+    ("verdicts", "status"),
+    [
+        ("holds holds", papers.WORKS),
+        ("holds open", papers.PART),
+        ("open open", papers.PART),
+        ("holds fails", papers.PART),
+        ("open fails", papers.DIFFERS),
+        ("open open fails", papers.PART),
+        ("holds sign fails", papers.DIFFERS),
+        ("sign", papers.DIFFERS),
+    ],
+)
+def test_the_status_of_an_item_follows_from_the_verdicts(verdicts: str, status: str):
+    words = {"fails": "does not hold", "sign": "holds in sign only"}
+    values = [papers.Value("", "", "", "", words.get(one, one)) for one in verdicts.split()]
+    assert papers.status_of(values, is_explained=True) == status
+
+
+def test_an_item_that_no_report_has_is_found():
+    paper = {"title": "", "study": "slow-start"}
+    with pytest.raises(ValueError, match="no claim ramp_days"):
+        papers.line(paper, {"item": "ramp", "claims": ["ramp_days"]})
+    with pytest.raises(ValueError, match="no table 'Table 9'"):
+        papers.line(paper, {"item": "ramp", "cells": [["ms", "Table 9", "1 ms", "DL"]]})
