@@ -1,7 +1,6 @@
 """Checks of the paper's claims."""
 
 from collections.abc import Mapping, Sequence
-from statistics import fmean
 
 from fadeout.studies.vehicular.runs import (
     AT_LOAD,
@@ -88,8 +87,7 @@ def mean_of(found: Found, places: Sequence[Choice], load: float) -> list[dict[st
     runs = [found[place, scheme, load] for place in places for scheme in MAIN]
     names = ("goodput_mbps", "rtt_ms")
     return [
-        {name: fmean(values(of_seed, name)) for name in names}
-        for of_seed in zip(*runs, strict=True)
+        {name: mean(of_seed, name).mean for name in names} for of_seed in zip(*runs, strict=True)
     ]
 
 
