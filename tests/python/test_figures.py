@@ -237,7 +237,7 @@ def test_data_in_flight_are_drawn_if_the_window_does_not_limit_the_sender(result
 def test_a_run_of_another_version_and_a_missing_table_are_named(tmp_path: Path):
     results = fadeout.run(SCENARIO, out=tmp_path / "run")
     path = tmp_path / "run/congestion.parquet"
-    pl.read_parquet(path).drop("cwnd_segments").write_parquet(path)
+    pl.read_parquet(path).drop("cwnd_segments", "srtt_s").write_parquet(path)
     old = fadeout.Results.open(tmp_path / "run")
     with pytest.raises(fadeout.ResultError, match="congestion of this run has no column cwnd_"):
         old.plot.congestion()
@@ -246,6 +246,8 @@ def test_a_run_of_another_version_and_a_missing_table_are_named(tmp_path: Path):
     done = CliRunner().invoke(app, ["plot", str(tmp_path / "run"), "congestion"])
     assert done.exit_code == 1
     assert "run the scenario again" in " ".join(done.stderr.split())
+    done = CliRunner().invoke(app, ["plot", str(tmp_path / "run")])
+    assert "no column srtt_s" in " ".join(done.stderr.split())
     path.write_bytes(b"PAR1")
     done = CliRunner().invoke(app, ["plot", str(tmp_path / "run")])
     assert done.exit_code == 1

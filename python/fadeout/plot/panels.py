@@ -238,8 +238,9 @@ class Panel:
 
 def has_rows(results: "Results", table: str, *conditions: pl.Expr) -> bool:
     """Returns True if a table has a row that fulfils all conditions."""
-    rows = _reading.collect(results.scan(table).filter(*conditions).head(1), table)
-    return len(rows) > 0
+    names = sorted({name for condition in conditions for name in condition.meta.root_names()})
+    query = _reading.select(results, table, names) if names else results.scan(table)
+    return len(_reading.collect(query.filter(*conditions).head(1), table)) > 0
 
 
 def _congestion(canvas: Canvas) -> None:

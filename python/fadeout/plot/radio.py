@@ -4,6 +4,7 @@ from typing import TYPE_CHECKING
 
 import polars as pl
 
+from fadeout import _reading
 from fadeout._thinning import broken
 from fadeout.plot.cells import cell_colors
 from fadeout.plot.panels import (
@@ -147,7 +148,9 @@ def delay_parts(direction: str) -> Panel:
     """Returns a panel of the mean delay of packets over time, with its parts stacked."""
 
     def draw(canvas: Canvas) -> None:
-        table = canvas.results.scan("radio_delay").filter(pl.col("direction") == direction)
+        columns = ("time_s", "direction", *(part for part, _ in PARTS))
+        table = _reading.select(canvas.results, "radio_delay", columns)
+        table = table.filter(pl.col("direction") == direction)
         width = canvas.end_s / DELAY_BINS
         bins = (pl.col("time_s") / width).floor().cast(pl.Int64).clip(0, DELAY_BINS - 1)
         means = collect(
