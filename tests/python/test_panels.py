@@ -16,6 +16,7 @@ from fadeout._thinning import broken, thin
 from fadeout.plot import panels, radio
 from fadeout.plot.map import site_name
 from fadeout.plot.panels import Canvas, Panel, has_rows
+from fadeout.report import parts
 from fadeout.report.series import Panels
 
 
@@ -67,6 +68,16 @@ def test_a_transfer_that_ended_leaves_no_queue_in_the_report():
     for line in queue.lines:
         assert line.rows["time_s"][-1] < 2.0
         assert math.isnan(line.rows["queued_packets"][-1])
+
+
+def test_the_report_says_which_lines_leave_rows_out():
+    results = fadeout.run(SCENARIO)
+    (whole,) = [panel for panel in Panels(results).all(10**6) if panel.id == "cwnd"]
+    assert parts.thinned([whole]) == ""
+    (short,) = [panel for panel in Panels(results).all(40) if panel.id == "cwnd"]
+    rows = results.congestion.height
+    assert short.recorded == rows > short.shown == len(short.lines[0].rows)
+    assert f"Congestion window ({short.shown:,} of {rows:,})" in parts.thinned([short])
 
 
 def blocks(sinr_db: list[float], cells: list[str]) -> dict[str, pl.DataFrame]:

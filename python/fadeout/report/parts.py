@@ -239,6 +239,21 @@ def missing(panels: Sequence[Panel]) -> str:
     return "".join(parts)
 
 
+def thinned(panels: Sequence[Panel]) -> str:
+    """Returns a note on the panels whose lines have only some of the rows of their tables."""
+    lists = [
+        f"{escape(panel.title)} ({panel.shown:,} of {panel.recorded:,})"
+        for panel in panels
+        if panel.shown < panel.recorded
+    ]
+    if not lists:
+        return ""
+    return html.note(
+        f"These lines have fewer points than their tables have rows: {', '.join(lists)}. Each of "
+        "many equal parts of the time keeps its first, last, lowest and highest row."
+    )
+
+
 def events(found: Sequence[tuple[float, str]]) -> str:
     """Returns the list of events, each a link to its time."""
     if not found:

@@ -166,5 +166,5 @@ def _player(panels: Sequence[Panel], found: Scene, *, has_play: bool) -> str:
         '<p id="held-note"></p>'
         f'<div class="stage{" with-map" if found.document else ""}">{plan}'
         '<div id="charts"></div></div>'
-        f"{lacking}</section>"
+        f"{lacking}{parts.thinned(panels)}</section>"
     )

@@ -48,6 +48,10 @@ class Panel:
     note: str = ""
     missing: str = ""
     """Reason why the panel has no lines. Empty if it has lines."""
+    recorded: int = 0
+    """Number of rows of all lines, before they are thinned."""
+    shown: int = 0
+    """Number of rows of all lines in the page."""
 
     def document(self, blob: Blob) -> dict[str, Any]:
         """Returns the panel for the script, with its numbers in `blob`."""
@@ -204,7 +208,9 @@ class Panels:
             rows = frame.filter(pl.col(group) == name).select("time_s", value)
             if gap is not None:
                 rows = broken(rows, value, gap, self._results.duration_s)
+            panel.recorded += len(rows)
             rows = thin(rows, value, self._points)
+            panel.shown += len(rows)
             if kind == "flow":
                 rows = ended(rows, value, self._ends.get(name.rpartition("/")[0] or name))
             if not rows.is_empty():
