@@ -24,7 +24,7 @@ ACRONYMS = ("cwnd", "harq", "rtt", "srtt")
 FLOW = {
     "flow": "",
     "congestion_control": "",
-    "goodput_mbps": ".2f",
+    "goodput_mbps": ",.2f",
     "retransmitted_segments": ",",
     "timeouts": ",",
     "mean_rtt_s": ".1fms",
@@ -35,7 +35,7 @@ CONTROLLED = ("congestion_control", "retransmitted_segments", "timeouts", "max_c
 """Columns that have no meaning for datagrams."""
 PATH = {
     "path": "",
-    "goodput_mbps": ".2f",
+    "goodput_mbps": ",.2f",
     "retransmitted_segments": ",",
     "timeouts": ",",
     "mean_srtt_s": ".1fms",
@@ -59,7 +59,7 @@ LINK = {"link": "", "sent_packets": ",", "dropped_packets": ","}
 INTERFACE = {
     "interface": "",
     "cell": "",
-    "rate_mbps": ".2f",
+    "rate_mbps": ",.2f",
     "transport_blocks": ",",
     "harq_retransmissions": ",",
     "lost_transport_blocks": ",",

@@ -48,7 +48,7 @@ def _rows(results: "Results", table: str, columns: tuple[str, ...]) -> list[Row]
 
 
 def _one(flow: Row, scenario: Row, duration_s: float) -> str:
-    rate = f"{flow['goodput_mbps']:.2f} Mbit/s"
+    rate = f"{flow['goodput_mbps']:,.2f} Mbit/s"
     time_s = flow["flow_completion_time_s"]
     if not flow["delivered_bytes"]:
         return f"In {duration_s:g} s the flow {flow['flow']} delivered nothing."
@@ -89,8 +89,8 @@ def _several(flows: list[Row]) -> str:
     slow, fast = ordered[0], ordered[-1]
     return (
         f"The {len(flows)} flows got {total:,.2f} Mbit/s together: the fastest, {fast['flow']}, "
-        f"{fast['goodput_mbps']:.2f}, and the slowest, {slow['flow']}, "
-        f"{slow['goodput_mbps']:.2f} Mbit/s."
+        f"{fast['goodput_mbps']:,.2f}, and the slowest, {slow['flow']}, "
+        f"{slow['goodput_mbps']:,.2f} Mbit/s."
     )
 
 

@@ -7,7 +7,7 @@ from typer.testing import CliRunner
 
 import fadeout
 from conftest import ROOT, SCENARIO
-from fadeout import _quantities, _sentences
+from fadeout import _overview, _quantities, _sentences
 from fadeout.cli import complete
 from fadeout.cli.app import app
 
@@ -145,3 +145,12 @@ def test_a_share_is_given_of_one_constant_rate_alone():
 )
 def test_rates_are_read(text: str, bits: float | None):
     assert _quantities.bits_per_second(text) == bits
+
+
+def test_a_rate_above_a_gigabit_has_commas_in_tables_and_sentences():
+    link = LINK.replace('rate = "10 Mbit/s"', 'rate = "4 Gbit/s"').replace("2 Mbit/s", "1 Gbit/s")
+    results = fadeout.run(link + '[flow.f]\nfrom = "x"\nto = "y"\n', set={"duration": "1 s"})
+    rate = f"{results.flows['goodput_mbps'][0]:,.2f}"
+    assert "," in rate
+    assert rate in next(_overview.sections(results)).rows[0]
+    assert f"{rate} Mbit/s" in " ".join(_sentences.sentences(results))
