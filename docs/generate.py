@@ -10,8 +10,9 @@ from typing import Any
 import gather
 import papers
 import reference
-from fadeout import _native
+from fadeout import _native, _observations
 from fadeout._columns import all_table_docs
+from fadeout._quantities import range_text
 from fadeout._schema import nested, resolve, shape
 from fadeout.validate import linux
 from fadeout.validate.measured import judge
@@ -47,6 +48,7 @@ def write_all(folder: Path, *, runs: bool = True) -> None:
     pages = {
         "scenario": scenario_page(json.loads(_native.schema())),
         "tables": tables_page(),
+        "observations": observations_page(),
         "catalog": catalog_page(catalog["kinds"]),
     }
     if runs:
@@ -96,6 +98,36 @@ def tables_page() -> str:
         head = [f"## {name}", table["doc"], place_of(name, table)]
         parts += [*head, markdown(["column", "unit", "type", "meaning"], rows)]
     return "\n\n".join(parts) + "\n"
+
+
+def observations_page() -> str:
+    """Returns the page of the values that a simulation in steps observes and sets."""
+    parts = [
+        "# Observations and settings",
+        "Between two steps, `Simulation.observe` returns values of a run, and `Simulation.set` "
+        "changes values. A value has the name `KIND.NAME.VALUE`, such as `flow.download.srtt_s`. "
+        "`fadeout list observations` prints the text below. [A guide](../howto/learning.md) shows "
+        "the use by learning agents.",
+        "An observation of a column of a table has the value of a row of this table at the same "
+        "time. A row is written within an event. An observation comes after all events of its "
+        "time.",
+    ]
+    for kind, form in _observations.FORMS.items():
+        observed = [it for it in _observations.observations() if it.kind == kind]
+        rows = [[f"`{it.name}`", it.unit, it.table, it.doc] for it in observed]
+        parts += [f"## {kind}", f"{_observations.ABOUT[kind]}. Name: {form}."]
+        parts.append(markdown(["value", "unit", "table", "meaning"], rows))
+    rows = [
+        [
+            f"`{it.kind}.NAME.{it.name}`",
+            "a cell" if it.name == "cell" else range_text(it.low, it.high, it.unit),
+            it.doc,
+        ]
+        for it in _observations.settings()
+    ]
+    return (
+        "\n\n".join([*parts, "## Settings", markdown(["name", "values", "meaning"], rows)]) + "\n"
+    )
 
 
 def place_of(name: str, table: dict[str, Any]) -> str:

@@ -2,6 +2,7 @@
 
 import inspect
 import sys
+from importlib.util import find_spec
 from types import ModuleType
 from typing import NamedTuple
 
@@ -24,11 +25,12 @@ class Topic(NamedTuple):
     """Module whose other public names are on the page too."""
 
 
-TOPICS = (
+TOPICS: tuple[Topic, ...] = (
     Topic(
         "api-run",
         "Running scenarios",
-        "Check a scenario, run it at once, or run it in steps.",
+        "Check a scenario, run it at once, or run it in steps. [Observations and "
+        "settings](observations.md) lists the values that a run in steps observes and sets.",
         ("run", "check", "Simulation", "Interrupted"),
     ),
     Topic(
@@ -107,6 +109,7 @@ TOPICS = (
             "CongestionControlError",
             "HandoverPolicyError",
             "PortError",
+            "SettingError",
             "EngineBug",
         ),
     ),
@@ -118,6 +121,22 @@ TOPICS = (
         study,
     ),
 )
+
+
+# The build of the documentation has Gymnasium. A test without it makes the other pages.
+if find_spec("gymnasium") is not None:
+    from fadeout import gym
+
+    TOPICS += (
+        Topic(
+            "api-gym",
+            "Learning",
+            "Environments for reinforcement learning, and policies as congestion controls. "
+            "[A guide](../howto/learning.md) shows their use.",
+            (),
+            gym,
+        ),
+    )
 
 
 def pages() -> dict[str, str]:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
         PortError,
         ResultError,
         ScenarioError,
+        SettingError,
     )
     from fadeout._port import PortEnd
     from fadeout._run import Interrupted, check, run
@@ -55,6 +56,7 @@ __all__ = [
     "ResultError",
     "Results",
     "ScenarioError",
+    "SettingError",
     "Simulation",
     "__version__",
     "asyncio_loop",
@@ -81,6 +83,7 @@ _HOMES = {
         "PortError",
         "ResultError",
         "ScenarioError",
+        "SettingError",
     ),
     "fadeout._port": ("PortEnd",),
     "fadeout._run": ("Interrupted", "check", "run"),

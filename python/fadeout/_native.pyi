@@ -3,6 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any, TypedDict
 
+import numpy as np
+import numpy.typing as npt
+
 class ErrorDetail(TypedDict):
     file: str
     line: int
@@ -39,6 +42,7 @@ class ResultError(FadeoutError):
     path: str | None
 
 class PortError(FadeoutError): ...
+class SettingError(FadeoutError): ...
 class EngineBug(FadeoutError): ...
 
 class Arrival:
@@ -56,6 +60,46 @@ class Arrival:
     @property
     def sent_s(self) -> float:
         """Time at which the other end sent the datagram, in seconds."""
+
+class Observations:
+    """Values to observe, with their names already looked up."""
+
+class Setting:
+    """A value that can be set, with its name already looked up."""
+
+class Episodes:
+    """Episodes of learning agents. `fadeout.gym` is their interface."""
+
+    def __init__(
+        self,
+        count: int,
+        agents: Sequence[tuple[str, str, float, str, list[str], int]],
+        *,
+        round_trips: float | None,
+        interval_s: float,
+        steps: int | None,
+        threads: int,
+    ) -> None: ...
+    def begin(self, place: int, simulation: Simulation) -> None:
+        """Begin an episode with a simulation, which is then finished for other callers."""
+    def step(self, actions: npt.NDArray[np.float64], stepped: npt.NDArray[np.uint8]) -> None:
+        """Step the episodes whose place in `stepped` is not zero."""
+    def read(
+        self,
+        observations: npt.NDArray[np.float32],
+        rewards: npt.NDArray[np.float64],
+        terminated: npt.NDArray[np.uint8],
+        truncated: npt.NDArray[np.uint8],
+        measured: npt.NDArray[np.float64],
+    ) -> None:
+        """Write the results of the latest step of all episodes."""
+
+class Features:
+    """Features of intervals that Python measures."""
+
+    def __init__(self, names: list[str]) -> None: ...
+    def values(self, **measured: float) -> list[float]:
+        """Return the features of an interval."""
 
 class PortEnd:
     """An end of a flow with a port. `fadeout.PortEnd` is its interface."""
@@ -322,6 +366,7 @@ class Simulation:
         congestion_controls: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
         handover_policies: dict[str, Callable[[dict[str, Any]], dict[str, Any]]] | None = None,
         allow_programs: bool = False,
+        tables: bool = True,
     ) -> None: ...
     @property
     def now_s(self) -> float:
@@ -336,6 +381,20 @@ class Simulation:
         """Simulate up to and including `until_s`. Return the message, exception and kind if a
         user-written class raised an exception.
         """
+    def observations(self, names: list[str]) -> Observations:
+        """Look up the names of values to observe."""
+    def observe(self, what: Observations, out: npt.NDArray[np.float64]) -> None:
+        """Write the present values to an array of as many floats."""
+    def setting(self, name: str) -> Setting:
+        """Look up the name of a value that can be set."""
+    def set(self, setting: Setting, value: float) -> None:
+        """Set a value at the present time."""
+    def cell_number(self, name: str, cell: str) -> int:
+        """Return the number of a cell. `name` is the name of the value to set."""
+    def radio_names(self) -> tuple[list[str], list[str]]:
+        """Return the names of the UEs and of the cells, in the order of their numbers."""
+    def has_ended(self, flow: str) -> bool:
+        """Return True if a flow has completed or was given up."""
     def ports(self) -> list[str]:
         """Names of the flows with a port."""
     def port(self, flow: str) -> tuple[PortEnd, PortEnd]:
@@ -470,4 +529,6 @@ def check_kernel(kernel: str, agent: str, delay_ns: int, count: int) -> str: ...
 def catalog() -> str: ...
 def schema() -> str: ...
 def tables() -> str: ...
+def observation_list() -> str: ...
+def feature_list() -> str: ...
 def build_info() -> dict[str, str]: ...

@@ -1,7 +1,9 @@
 """Runs in steps."""
 
+from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from fadeout import _native, congestion, handover_policy
 from fadeout._port import PortEnd
@@ -17,6 +19,10 @@ from fadeout._run import (
     with_traces,
 )
 from fadeout.results import Results
+
+if TYPE_CHECKING:
+    import numpy as np
+    import numpy.typing as npt
 
 
 class Simulation:
@@ -74,6 +80,8 @@ class Simulation:
             allow_programs=allow_programs,
         )
         self._is_finished = False
+        self._observed: dict[tuple[str, ...], _native.Observations] = {}
+        self._settings: dict[str, _native.Setting] = {}
 
     @property
     def now_s(self) -> float:
@@ -107,6 +115,74 @@ class Simulation:
             RuntimeError: the simulation is finished, or in the middle of a step.
         """
         self._check_own(self._native.advance(until_s))
+
+    def observe(
+        self, names: Sequence[str], out: "npt.NDArray[np.float64] | None" = None
+    ) -> "npt.NDArray[np.float64]":
+        """Returns values of the run at the present simulated time::
+
+            simulation.observe(["flow.download.srtt_s", "ue.phone.sinr_db", "link.core.delay_s"])
+
+        A name is `KIND.NAME.VALUE`. `fadeout list observations` lists the values, which have the
+        names and units of the columns of tables. A UE, a bearer or a cell without `/uplink` is its
+        downlink. An observation changes nothing, also not the results.
+
+        Names are looked up in the first call only. Later calls with the same names take less than
+        a microsecond for a few values.
+
+        Args:
+            names: the names of the values.
+            out: an array for the values, which is returned. Default: a new array.
+
+        Returns:
+            The values in the order of `names`, float64. True is 1. A value that does not exist yet
+            is NaN, such as the SINR before the first transport block of the UE.
+
+        Raises:
+            ValueError: there is no such value, or `out` has another shape or type.
+            RuntimeError: the simulation is finished, or in the middle of a step.
+        """
+        key = tuple(names)
+        handles = self._observed.get(key)
+        if handles is None:
+            if isinstance(names, str):
+                raise ValueError(f"names is the text {names!r}; expected a list of names")
+            handles = self._observed[key] = self._native.observations(list(key))
+        if out is None:
+            import numpy as np
+
+            out = np.empty(len(key))
+        self._native.observe(handles, out)
+        return out
+
+    def set(self, name: str, value: float | str) -> None:
+        """Changes a value of the run at the present simulated time::
+
+            simulation.set("flow.download.pacing_rate_mbps", 20)
+            simulation.set("ue.phone.cell", "east")
+
+        `fadeout list observations` lists the values that can be set. A run with the same changes at
+        the same times has the same results, bit for bit.
+
+        Args:
+            name: the name of the value, `KIND.NAME.VALUE`.
+            value: the new value in the unit of the name. For the cell of a UE, the name of the cell
+                or its number in the order of the scenario.
+
+        Raises:
+            ValueError: there is no such value, or `value` is out of its range.
+            SettingError: the run cannot change the value now. The message gives the reason, such
+                as a flow that has not started. Nothing has changed.
+            RuntimeError: the simulation is finished, or in the middle of a step.
+        """
+        setting = self._settings.get(name)
+        if setting is None:
+            setting = self._settings[name] = self._native.setting(name)
+        if isinstance(value, str):
+            if not name.endswith(".cell"):
+                raise ValueError(f"{name} is set to the text {value!r}; expected a number")
+            value = self._native.cell_number(name, value)
+        self._native.set(setting, value)
 
     def _check_own(self, raised: tuple[str, BaseException, str] | None) -> None:
         if raised is not None:

@@ -118,6 +118,53 @@ pub trait ColumnSink {
     fn name(&mut self, column: usize, value: &'static str);
 }
 
+/// Returns the value of a column of a row as a number. True is 1 and false is 0. NaN if the column
+/// has names.
+pub fn number_in<R: Row>(row: &R, column: usize) -> f64 {
+    let mut found = Number {
+        column,
+        value: f64::NAN,
+    };
+    row.write(&mut found);
+    found.value
+}
+
+/// Receiver of one column of a row.
+struct Number {
+    column: usize,
+    value: f64,
+}
+
+impl Number {
+    #[inline]
+    fn keep(&mut self, column: usize, value: f64) {
+        if column == self.column {
+            self.value = value;
+        }
+    }
+}
+
+impl ColumnSink for Number {
+    #[inline]
+    fn f64(&mut self, column: usize, value: f64) {
+        self.keep(column, value);
+    }
+    #[inline]
+    fn u32(&mut self, column: usize, value: u32) {
+        self.keep(column, f64::from(value));
+    }
+    #[inline]
+    fn u64(&mut self, column: usize, value: u64) {
+        self.keep(column, value as f64);
+    }
+    #[inline]
+    fn bool(&mut self, column: usize, value: bool) {
+        self.keep(column, f64::from(u8::from(value)));
+    }
+    #[inline]
+    fn name(&mut self, _column: usize, _value: &'static str) {}
+}
+
 /// Row of a table that is recorded during a run.
 pub trait Row: Copy {
     /// Definition of the table.

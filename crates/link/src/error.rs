@@ -75,6 +75,9 @@ pub enum LinkError {
     /// Packets cannot keep the rate of their arrival on this link.
     #[error("packets keep the rate of their arrival on a link with {0}; expected {1}")]
     ForArrivals(&'static str, &'static str),
+    /// The caller of a simulation cannot change the rate of this link.
+    #[error("the link has {0}; expected a constant rate, no blockage and a plain queue")]
+    Unsteerable(&'static str),
     /// A blockage slows a trace-driven link instead of stopping it.
     #[error("a blockage slows a trace-driven link to {0:?}; expected a blocked rate of zero")]
     SlowedTrace(Rate),

@@ -2,6 +2,7 @@
 
 mod parting;
 mod sending;
+mod steering;
 mod yielding;
 
 use crate::blockage::Blockages;
@@ -358,15 +359,25 @@ impl Link {
     #[inline(always)]
     fn report_queue(&self, now: Time, probe: &mut impl Probe) {
         if probe.wants_queue(now, self.id) {
-            let (packets, bytes) = self.inside();
-            probe.queue(QueueRow {
-                time_s: now,
-                link: self.id,
-                queued_packets: u32::try_from(packets).unwrap_or(u32::MAX),
-                queued_bytes: bytes,
-                delay_s: self.queue_delay(now),
-            });
+            probe.queue(self.row_of_queue(now));
         }
+    }
+
+    fn row_of_queue(&self, now: Time) -> QueueRow {
+        let (packets, bytes) = self.inside();
+        QueueRow {
+            time_s: now,
+            link: self.id,
+            queued_packets: u32::try_from(packets).unwrap_or(u32::MAX),
+            queued_bytes: bytes,
+            delay_s: self.queue_delay(now),
+        }
+    }
+
+    /// Returns a row of the queue table for `now`.
+    pub fn queue_row(&mut self, now: Time) -> QueueRow {
+        self.transit.leave_queue(now);
+        self.row_of_queue(now)
     }
 
     /// Returns packets and bytes that count against the limit.

@@ -5,7 +5,7 @@
 
 use crate::BlockageInterval;
 use crate::blocks::Blocks;
-use crate::rate::{OPPORTUNITY, Piece, Pieces, Trace};
+use crate::rate::{OPPORTUNITY, Piece, Pieces, Process, Trace};
 use crate::transmission::{NEVER, Transmission};
 use fadeout_core::{Rate, Span, Time};
 use std::sync::Arc;
@@ -124,6 +124,34 @@ impl Fluid {
             free_at: Time::ZERO,
             spare: 0,
         }
+    }
+
+    /// Returns the rate if it never changes. `None` if it may change.
+    pub(crate) fn constant_rate(&self) -> Option<Rate> {
+        self.pieces.constant_rate()
+    }
+
+    /// Drops all planned transmissions, and sends at a new constant rate from `now` on.
+    pub(crate) fn restart(&mut self, now: Time, rate: Rate) {
+        self.piece = Piece {
+            until: Time::NEVER,
+            rate,
+        };
+        self.pieces = Pieces::new(Process::Constant(rate), Vec::new());
+        self.free_at = now;
+        self.spare = 0;
+    }
+
+    /// Sends the rest of a packet of `size` bytes that would have taken `left` at the rate
+    /// `before`. Returns the end of the transmission.
+    pub(crate) fn finish_rest(&mut self, left: Span, before: Rate, size: u32) -> Time {
+        let rest = left.as_nanos().saturating_mul(before.as_bits_per_sec());
+        self.finish(rest.min(work_of(size)))
+    }
+
+    /// Sends a packet of `size` bytes that waits at `now`. Returns the end of the transmission.
+    pub(crate) fn append(&mut self, now: Time, size: u32) -> Time {
+        self.transmit(now, size).departs_at
     }
 
     /// Returns the rate over time.

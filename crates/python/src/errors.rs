@@ -34,6 +34,13 @@ create_exception!(
 );
 create_exception!(
     fadeout,
+    SettingError,
+    FadeoutError,
+    "A simulation cannot change a value now: the flow has not started, a link has no constant rate, \
+     or a UE is not connected."
+);
+create_exception!(
+    fadeout,
     EngineBug,
     FadeoutError,
     "The engine broke one of its own invariants: a bug in fadeout, not in the scenario."

@@ -2,11 +2,13 @@
 //!
 //! Every long call releases Python's lock. A panic of the engine becomes an `EngineBug`.
 
+mod agents;
 mod catalog;
 mod congestion;
 mod errors;
 mod guard;
 mod kernel;
+mod observed;
 mod own;
 mod packetdrill;
 mod policy;
@@ -25,15 +27,21 @@ mod _native {
     use super::{Bound, PyModule, PyResult};
 
     #[pymodule_export]
+    use crate::agents::{PyEpisodes, PyFeatures, feature_list};
+    #[pymodule_export]
     use crate::catalog::{build_info, catalog, schema, tables};
     #[pymodule_export]
     use crate::congestion::{PyAck, PyEvent, PyLinkInfo, PyRateSample, PySent, PyWindow};
     #[pymodule_export]
-    use crate::errors::{EngineBug, FadeoutError, PortError, ResultError, ScenarioError};
+    use crate::errors::{
+        EngineBug, FadeoutError, PortError, ResultError, ScenarioError, SettingError,
+    };
     #[pymodule_export]
     use crate::kernel::{
         check_kernel, kernel_agent, kernel_agent_file, kernel_clock, kernel_folder, kernels,
     };
+    #[pymodule_export]
+    use crate::observed::{PyObservations, PySetting, observation_list};
     #[pymodule_export]
     use crate::packetdrill::packetdrill;
     #[pymodule_export]

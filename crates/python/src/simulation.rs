@@ -2,12 +2,14 @@
 
 use crate::errors::EngineBug;
 use crate::guard::guarded;
+use crate::observed::{PyObservations, PySetting, raised};
 use crate::own::{Own, Raised};
 use crate::port::{PyArrival, PyPortEnd, ends_of, send};
 use crate::progress::{Answer, Reporter};
 use crate::run::{Failure, Reading, Request, as_dict, prepared};
 use fadeout_core::{Span, Time};
 use fadeout_sim::{Control, Progress, Simulation};
+use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyInt};
@@ -42,7 +44,7 @@ impl PySimulation {
     #[pyo3(signature = (
         text, *, source_name = "<string>", base_dir = None, overrides = Vec::new(), seed = None,
         out = None, force = false, congestion_controls = None,
-        handover_policies = None, allow_programs = false
+        handover_policies = None, allow_programs = false, tables = true
     ))]
     #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
     fn new(
@@ -57,6 +59,7 @@ impl PySimulation {
         congestion_controls: Option<&Bound<'_, PyDict>>,
         handover_policies: Option<&Bound<'_, PyDict>>,
         allow_programs: bool,
+        tables: bool,
     ) -> PyResult<PySimulation> {
         overrides.extend(seed.map(|seed| format!("seed={seed}")));
         let reading = Reading::new(text, source_name, base_dir, overrides);
@@ -64,7 +67,7 @@ impl PySimulation {
             reading,
             out,
             force,
-            tables: true,
+            tables,
             allow_programs,
             threads: None,
         };
@@ -122,6 +125,43 @@ impl PySimulation {
         self.step(py, until_s, Until::Arrival)
     }
 
+    /// Looks up the names of values to observe.
+    fn observations(&self, names: Vec<String>) -> PyResult<PyObservations> {
+        self.change_state(|simulation| PyObservations::new(simulation, &names))
+    }
+
+    /// Writes the present values to `out`, a buffer of as many floats.
+    fn observe(&self, py: Python<'_>, what: &PyObservations, out: PyBuffer<f64>) -> PyResult<()> {
+        self.change_state(|simulation| what.write(py, simulation, &out))
+    }
+
+    /// Looks up the name of a value that can be set.
+    fn setting(&self, name: &str) -> PyResult<PySetting> {
+        self.read_state(|simulation| PySetting::new(simulation, name))?
+    }
+
+    /// Sets a value at the present time.
+    fn set(&self, setting: &PySetting, value: f64) -> PyResult<()> {
+        self.change_state(|simulation| setting.apply(simulation, value))
+    }
+
+    /// Returns the names of the UEs and of the cells, in the order of their numbers.
+    fn radio_names(&self) -> PyResult<[Vec<String>; 2]> {
+        self.read_state(Simulation::radio_names)
+    }
+
+    /// Returns true if a flow has completed or was given up.
+    fn has_ended(&self, flow: &str) -> PyResult<bool> {
+        let ended = self.read_state(|simulation| simulation.has_ended(flow))?;
+        ended.map_err(|error| raised(&error))
+    }
+
+    /// Returns the number of a cell. `name` is the name of the value to set.
+    fn cell_number(&self, name: &str, cell: &str) -> PyResult<u32> {
+        let number = self.read_state(|simulation| simulation.cell_number(name, cell))?;
+        number.map_err(|error| raised(&error))
+    }
+
     /// Returns the names of the flows with a port.
     fn ports(&self) -> PyResult<Vec<String>> {
         self.read_state(|simulation| simulation.ports().map(str::to_owned).collect())
@@ -134,17 +174,7 @@ impl PySimulation {
 
     /// Sends a datagram from an end, now. `ecn` is the ECN field of its IP header.
     fn send(&self, end: &PyPortEnd, payload: &[u8], ecn: u8) -> PyResult<()> {
-        let mut running = self.take_run()?;
-        match guarded(|| send(&mut running.simulation, end, payload, ecn)) {
-            Ok(sent) => {
-                *self.state() = State::Ready(running);
-                sent
-            }
-            Err(panic) => {
-                *self.state() = State::Finished;
-                Err(EngineBug::new_err(format!("{panic}\n{}", self.replay)))
-            }
-        }
+        self.change_state(|simulation| send(simulation, end, payload, ecn))
     }
 
     /// Returns the datagrams that have arrived at an end since the last call, in order.
@@ -160,8 +190,7 @@ impl PySimulation {
 
     /// Ends the run at the current time. Returns the result of `run`.
     fn finish<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyDict>> {
-        let Running { simulation, .. } = *self.take_run()?;
-        *self.state() = State::Finished;
+        let simulation = self.take_simulation()?;
         let results = py
             .detach(|| guarded(|| simulation.finish().map_err(Failure::from)))
             .unwrap_or_else(|panic| Err(Failure::Bug(format!("{panic}\n{}", self.replay))))
@@ -239,6 +268,28 @@ impl PySimulation {
         match &*self.state() {
             State::Ready(running) => Ok(what(&running.simulation)),
             state => Err(state.refusal()),
+        }
+    }
+
+    /// Removes the simulation, which is then finished for other callers.
+    pub(crate) fn take_simulation(&self) -> PyResult<Simulation> {
+        let Running { simulation, .. } = *self.take_run()?;
+        *self.state() = State::Finished;
+        Ok(simulation)
+    }
+
+    /// Applies a short change to the run. A panic finishes the run.
+    fn change_state<T>(&self, change: impl FnOnce(&mut Simulation) -> PyResult<T>) -> PyResult<T> {
+        let mut running = self.take_run()?;
+        match guarded(|| change(&mut running.simulation)) {
+            Ok(changed) => {
+                *self.state() = State::Ready(running);
+                changed
+            }
+            Err(panic) => {
+                *self.state() = State::Finished;
+                Err(EngineBug::new_err(format!("{panic}\n{}", self.replay)))
+            }
         }
     }
 

@@ -1,6 +1,7 @@
 //! Selection of the recorded tables, and the times at which their next rows are due.
 
 use crate::RecorderConfig;
+use crate::latest::Latest;
 use crate::sampler::Sampler;
 use crate::throughput::Throughput;
 use fadeout_core::table::Row;
@@ -20,6 +21,8 @@ pub(crate) struct Due {
     /// Sampler of the datagrams at both ends of each flow.
     pub(crate) datagrams: Sampler,
     pub(crate) bins: Option<Throughput>,
+    /// Latest rows of the radio, for the caller of the simulation. `None` if they are not observed.
+    pub(crate) latest: Option<Box<Latest>>,
 }
 
 impl Due {
@@ -43,6 +46,7 @@ impl Due {
             bearers: Sampler::new(bearers, config.bearers.len()),
             datagrams: Sampler::new(datagrams, 2 * config.flows.len()),
             bins: width.map(|width| Throughput::new(width, &config.flows)),
+            latest: None,
         }
     }
 }
@@ -139,6 +143,12 @@ impl Kept for TransportBlockRow {
     fn is_kept(config: &RecorderConfig) -> bool {
         config.probes.transport_blocks
     }
+    #[inline]
+    fn update_due(&self, due: &mut Due) {
+        if let Some(latest) = &mut due.latest {
+            latest.on_block(self);
+        }
+    }
 }
 
 impl Kept for BearerRow {
@@ -167,6 +177,12 @@ impl Kept for MeasurementRow {
     fn is_kept(config: &RecorderConfig) -> bool {
         config.probes.measurements && config.has_mobility
     }
+    #[inline]
+    fn update_due(&self, due: &mut Due) {
+        if let Some(latest) = &mut due.latest {
+            latest.on_measurement(self);
+        }
+    }
 }
 
 impl Kept for HandoverRow {
@@ -194,7 +210,7 @@ impl Kept for RrcRow {
 }
 
 /// Defines the methods of a probe that ask whether a row is wanted. They return true if the table
-/// is recorded and the next row is due.
+/// is recorded and the next row is due, or if the caller of the simulation observes the rows.
 macro_rules! wanted_rows {
     () => {
         #[inline]
@@ -218,7 +234,7 @@ macro_rules! wanted_rows {
         }
         #[inline]
         fn wants_transport_blocks(&self, _cell: fadeout_core::CellId) -> bool {
-            self.tables.transport_blocks.is_some()
+            self.tables.transport_blocks.is_some() || self.due.latest.is_some()
         }
         #[inline]
         fn wants_bearer(&self, now: fadeout_core::Time, bearer: fadeout_core::DrbId) -> bool {
@@ -230,7 +246,7 @@ macro_rules! wanted_rows {
         }
         #[inline]
         fn wants_measurements(&self, _ue: fadeout_core::UeId) -> bool {
-            self.tables.measurements.is_some()
+            self.tables.measurements.is_some() || self.due.latest.is_some()
         }
     };
 }

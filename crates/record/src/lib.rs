@@ -11,6 +11,7 @@ mod config;
 mod error;
 mod folder;
 mod kept;
+mod latest;
 mod manifest;
 mod parquet;
 mod part;
@@ -30,6 +31,7 @@ pub use config::{
 };
 pub use error::RecordError;
 pub use folder::RunFolder;
+pub use latest::{BlockSums, Latest};
 pub use manifest::{RunInfo, tables_json};
 pub use part::{Merger, PartNumbers, PartRecorder};
 pub use recorder::{Recorded, Recorder, TABLES};

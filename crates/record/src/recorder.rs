@@ -3,6 +3,7 @@
 use crate::capture::{Captures, FinishedCapture};
 use crate::columns::Names;
 use crate::kept::{Due, Kept, wanted_rows};
+use crate::latest::Latest;
 use crate::manifest::{CaptureEntry, Manifest, TableEntry, pretty};
 use crate::place::Placed;
 use crate::summary::{SummaryTable, stream_of_batch};
@@ -124,6 +125,18 @@ impl Recorder {
     /// all writes succeeded.
     pub fn error(&self) -> Option<&RecordError> {
         self.error.as_ref()
+    }
+
+    /// Returns the latest rows of the radio. `None` if they are not observed.
+    pub fn latest(&self) -> Option<&Latest> {
+        self.due.latest.as_deref()
+    }
+
+    /// Observes the rows of the radio from now on, for numbers of UEs and cells below the given
+    /// ones. Does nothing if they are observed already.
+    pub fn observe_radio(&mut self, ues: usize, cells: usize) {
+        let latest = &mut self.due.latest;
+        latest.get_or_insert_with(|| Box::new(Latest::new(ues, cells)));
     }
 
     /// Writes the throughput bins that ended by the simulated time `now`. Without this call, the

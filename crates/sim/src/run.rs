@@ -1,5 +1,7 @@
 //! A complete run: building, simulation, recording and summary.
 
+pub mod agents;
+mod observed;
 mod ports;
 
 pub use ports::PortAddress;

@@ -28,7 +28,7 @@ def kinds(incomplete: str) -> Found:
 
 def names(context: typer.Context, incomplete: str) -> Found:
     """Returns the entries of the kind on the command line."""
-    from fadeout import _lexicon
+    from fadeout import _lexicon, _observations
     from fadeout.cli.list import plural_of
 
     plural = plural_of(context.params.get("kind") or "")
@@ -38,6 +38,7 @@ def names(context: typer.Context, incomplete: str) -> Found:
         "schemes": lambda: [(scheme.name, scheme.summary) for scheme in _lexicon.SCHEMES],
         "studies": lambda: studies(""),
         "tables": lambda: tables(""),
+        "observations": lambda: list(_observations.ABOUT.items()),
     }
     if plural in known:
         return _starting(known[plural](), incomplete)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 from rich.markup import escape
 
-from fadeout import _lexicon, _names
+from fadeout import _lexicon, _names, _observations
 from fadeout._columns import all_table_docs
 from fadeout._quantities import range_text
 from fadeout.cli import complete
@@ -16,6 +16,7 @@ from fadeout.cli.options import examples
 from fadeout.studies import questions
 
 OTHERS = {
+    "observations": "Values that a simulation in steps observes and sets",
     "schemes": "Schemes for links that fail or lose: Freeze-TCP, ELFN, TCP-DCR and others",
     "studies": "Questions that `fadeout study` answers",
     "tables": "Tables of results, column by column",
@@ -33,6 +34,7 @@ def register(app: typer.Typer) -> None:
             "fadeout list congestion-controls cubic",
             "fadeout list freeze-tcp",
             "fadeout list tables congestion",
+            "fadeout list observations ue",
         ),
     )(reports_errors(list_command))
 
@@ -78,6 +80,8 @@ def list_command(
             _list_studies(name, as_json)
         case "tables":
             _list_tables(name, as_json)
+        case "observations":
+            _list_observations(name, as_json)
         case _:
             _list_kind(_lexicon.catalog()[plural], name, as_json)
 
@@ -86,6 +90,7 @@ def plural_of(kind: str) -> str | None:
     """Returns the plural of a kind that is given in either form. None if there is no such kind."""
     singulars = {entry["name"]: plural for plural, entry in _lexicon.catalog().items()}
     singulars |= {"scheme": "schemes", "study": "studies", "table": "tables"}
+    singulars["observation"] = "observations"
     plural = singulars.get(kind, kind)
     return plural if plural in (*_lexicon.catalog(), *OTHERS) else None
 
@@ -94,7 +99,7 @@ def _overview(as_json: bool) -> None:
     kinds = _lexicon.catalog()
     sizes = {plural: len(kind["entries"]) for plural, kind in kinds.items()}
     sizes |= {"schemes": len(_lexicon.SCHEMES), "studies": len(questions())}
-    sizes |= {"tables": len(all_table_docs())}
+    sizes |= {"tables": len(all_table_docs()), "observations": len(_observations.observations())}
     about = {plural: _lexicon.KINDS[kind["name"]] for plural, kind in kinds.items()} | OTHERS
     if as_json:
         _print_json([{"name": name, "doc": about[name], "entries": sizes[name]} for name in about])
@@ -265,6 +270,42 @@ def _list_tables(name: str | None, as_json: bool) -> None:
         print_paragraph("fadeout list tables TABLE shows the columns of a table.")
     else:
         explain_table(name)
+
+
+def _list_observations(kind: str | None, as_json: bool) -> None:
+    if kind is not None and kind not in _observations.FORMS:
+        message = _names.unknown("kind of observations", kind, _observations.FORMS)
+        raise typer.BadParameter(message, param_hint="NAME")
+    observed = [it for it in _observations.observations() if kind in (None, it.kind)]
+    settable = [it for it in _observations.settings() if kind in (None, it.kind)]
+    if as_json:
+        listed = {"observations": observed, "settings": settable}
+        _print_json({key: [vars(it) for it in values] for key, values in listed.items()})
+        return
+    print_paragraph(
+        'In Python: simulation.observe(["flow.download.srtt_s"]) and '
+        'simulation.set("flow.download.cwnd_segments", 20).'
+    )
+    for each in _observations.FORMS if kind is None else [kind]:
+        print_paragraph(f"{_observations.ABOUT[each]}. Name: {_observations.FORMS[each]}")
+        print_entries([_observed(it) for it in observed if it.kind == each])
+        names = [it for it in settable if it.kind == each]
+        if names:
+            print_paragraph(f"To set for a {each}:")
+            print_entries([_settable(it) for it in names])
+
+
+def _observed(value: _observations.Value) -> Entry:
+    return Entry(value.name, value.doc, f"column of {value.table}" if value.table else value.unit)
+
+
+def _settable(value: _observations.Settable) -> Entry:
+    if value.name == "cell":
+        return Entry(value.name, value.doc)
+    values = range_text(value.low, value.high, value.unit)
+    return Entry(
+        value.name, value.doc, f"{values}, or infinity" if value.may_be_infinite else values
+    )
 
 
 def explain_table(name: str) -> None:

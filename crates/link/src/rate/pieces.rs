@@ -45,6 +45,14 @@ impl Pieces {
         }
     }
 
+    /// Returns the rate if it never changes. `None` if it may change.
+    pub(crate) fn constant_rate(&self) -> Option<Rate> {
+        match self.process {
+            Process::Constant(rate) if self.blockages.is_empty() => Some(rate),
+            _ => None,
+        }
+    }
+
     /// Returns the period of constant rate that contains `at`. `at` must not be before the last
     /// requested time, and not [`Time::NEVER`].
     pub(crate) fn piece_at(&mut self, at: Time) -> Piece {

@@ -9,5 +9,6 @@ mod link;
 mod managed;
 mod slow_model;
 mod steady_state;
+mod steering;
 mod traces;
 mod yielding;

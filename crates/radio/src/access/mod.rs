@@ -49,6 +49,7 @@ mod serving;
 mod split;
 mod stack;
 mod states;
+mod steering;
 mod utra;
 
 pub use crate::air::{Geometry, geometry};
@@ -73,6 +74,7 @@ pub use build::{establish_as, events_handled};
 pub use counters::{Counters, DirectionCounters, LegCounters};
 pub use moves::{Backhaul, Move};
 pub use reach::{RangeExceeded, out_of_range, unconnected};
+pub use steering::HandoverRequest;
 
 use crate::bearer::Finder;
 use crate::config::{Env, LegId};

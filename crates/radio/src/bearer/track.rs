@@ -173,16 +173,21 @@ impl Drb {
         if self.is_signalling || !env.probe.wants_bearer(env.now, self.id) {
             return;
         }
+        env.probe.bearer(self.backlog_row(env.now, direction));
+    }
+
+    /// Returns a row of the data that waits in a direction.
+    pub(crate) fn backlog_row(&self, now: Time, direction: Direction) -> BearerRow {
         let mut backlog = Backlog::default();
         for leg in self.legs.iter() {
-            let of_leg = leg.ends[direction.index()].rlc.backlog(env.now);
+            let of_leg = leg.ends[direction.index()].rlc.backlog(now);
             backlog.new += of_leg.new;
             backlog.retransmission += of_leg.retransmission;
             backlog.status += of_leg.status;
         }
         let (bytes, packets) = (self.split.as_ref()).map_or((0, 0), |it| it.waiting(direction));
-        env.probe.bearer(BearerRow {
-            time_s: env.now,
+        BearerRow {
+            time_s: now,
             bearer: self.id,
             direction,
             rlc_new_bytes: backlog.new + bytes,
@@ -190,6 +195,6 @@ impl Drb {
             rlc_status_bytes: backlog.status,
             packets: self.anchors[direction.index()].ledger.len() as u32 + packets,
             pdcp_held_packets: self.anchors[direction.opposite().index()].rx.held(),
-        });
+        }
     }
 }

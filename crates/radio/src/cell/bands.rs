@@ -76,8 +76,9 @@ impl Bands {
         mut rate: impl FnMut(Entrant, usize) -> f64,
     ) {
         self.rates.clear();
-        for entrant in competition.entrants() {
-            let rates = (0..self.count).map(|band| rate(entrant, band));
+        for (position, entrant) in competition.entrants().enumerate() {
+            let weight = competition.weight_at(position);
+            let rates = (0..self.count).map(|band| weight * rate(entrant, band));
             self.rates.extend(rates);
         }
         let view = BandView {

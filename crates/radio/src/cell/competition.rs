@@ -29,6 +29,8 @@ pub(super) struct Competition {
     entrants: Vec<Entrant>,
     shares: Vec<Share>,
     whole: u32,
+    /// Factor of each UE's rate, by the number of the UE. Empty if all factors are 1.
+    weights: Vec<f64>,
 }
 
 impl Competition {
@@ -69,14 +71,32 @@ impl Competition {
                     "a UE bids at a rate of {}",
                     bid.rate
                 );
+                let weight = self.weight(ue);
                 self.candidates.push(Candidate {
                     ue,
                     wanted: bid.wanted,
-                    rate: bid.rate,
-                    reported: bid.reported,
+                    rate: bid.rate * weight,
+                    reported: bid.reported * weight,
                 });
             }
         }
+    }
+    /// Sets the factor by which the scheduler multiplies the rate of a UE.
+    pub(super) fn set_weight(&mut self, ue: UeId, weight: f64) {
+        if self.weights.len() <= ue.index() {
+            self.weights.resize(ue.index() + 1, 1.0);
+        }
+        self.weights[ue.index()] = weight;
+    }
+    /// Returns the factor of a UE's rate.
+    #[inline]
+    pub(super) fn weight(&self, ue: UeId) -> f64 {
+        self.weights.get(ue.index()).copied().unwrap_or(1.0)
+    }
+    /// Returns the factor of the rate of a competing UE. `position` is that of the UE among the
+    /// candidates.
+    pub(super) fn weight_at(&self, position: usize) -> f64 {
+        self.weight(self.candidates[position].ue)
     }
     pub(super) fn decide(&mut self, offer: &Offer, scheduler: &mut BuiltInScheduler) {
         if self.candidates.is_empty() || offer.most_ues == 0 {

@@ -15,7 +15,7 @@ mod tests;
 mod uplink;
 
 use crate::config::{Division, LegId, NO_SLOT, Rnti, Shape};
-use crate::mac::scheduler::{BuiltInScheduler, MacSchedulerKind};
+use crate::mac::scheduler::{BuiltInScheduler, MacScheduler, MacSchedulerKind};
 use crate::phy::sub_band::BandSet;
 use crate::plan::{BandCqi, CellPlan};
 use bands::Bands;
@@ -245,6 +245,14 @@ impl CellMac {
             half.is_active.push(false);
         }
         rnti
+    }
+
+    /// Sets the factor by which the schedulers multiply a UE's rate. Returns false if no scheduler
+    /// of the cell compares rates.
+    pub(crate) fn set_weight(&mut self, ue: UeId, weight: f64) -> bool {
+        self.competition.set_weight(ue, weight);
+        let mut halves = [&self.down, &self.up].into_iter();
+        halves.any(|half| half.scheduler.weight(0, ue).is_some())
     }
 
     /// Returns the number of slots scheduled so far.

@@ -15,6 +15,7 @@ mod invariants;
 mod kernels;
 mod links;
 mod notices;
+mod observed;
 mod parts;
 mod paths;
 mod port_state;
@@ -22,6 +23,7 @@ mod ports;
 mod predictions;
 mod radio;
 mod reroute;
+mod steered;
 mod tcp_end;
 #[cfg(test)]
 pub(crate) mod tests;

@@ -5,7 +5,9 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
 use fadeout_core::{EndpointId, FlowEnd, FlowId};
 use fadeout_transport::congestion::{Congestion, Window};
-use fadeout_transport::tcp::{Calls, ConnectionState, SenderStatistics, TcpConfig, TcpEndpoint};
+use fadeout_transport::tcp::{
+    Calls, ConnectionState, Delivery, SenderStatistics, TcpConfig, TcpEndpoint,
+};
 use std::sync::Arc;
 
 /// Returns the congestion control for a name and parameters. `None` if it is not a built-in one.
@@ -79,6 +81,7 @@ impl Recipe {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Account {
     pub(crate) statistics: SenderStatistics,
+    pub(crate) delivery: Delivery,
     pub(crate) window: Window,
     pub(crate) calls: Option<Calls>,
     pub(crate) is_closed: bool,
@@ -88,6 +91,7 @@ impl Account {
     pub(crate) fn from_tcp(tcp: &TcpEndpoint) -> Account {
         Account {
             statistics: tcp.statistics(),
+            delivery: tcp.delivery(),
             window: *tcp.window(),
             calls: tcp.calls(),
             is_closed: tcp.state() == ConnectionState::Closed,

@@ -16,6 +16,7 @@ mod copa;
 pub mod coupling;
 mod cubic;
 mod dctcp;
+mod held;
 mod highspeed;
 mod htcp;
 mod hybla;
@@ -46,6 +47,7 @@ mod kernel_runs;
 #[cfg(test)]
 pub(crate) mod testing;
 
+pub use held::Held;
 pub use registry::{CONGESTION_CONTROLS, Congestion, Custom};
 
 use fadeout_core::{LinkInfo, Rate, Span, Time};

@@ -2,7 +2,7 @@
 //! registry entry.
 
 use super::coupling::Coupled;
-use super::{AckArrival, AckSample, CongestionControl, CongestionEvent, EcnFeedback, Window};
+use super::{AckArrival, AckSample, CongestionControl, CongestionEvent, EcnFeedback, Held, Window};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Settings;
 use fadeout_core::{LinkInfo, Rate, Span, Time};
@@ -46,6 +46,8 @@ fadeout_core::registry! {
         /// A coupled congestion control, which depends on the other paths of a multipath
         /// connection.
         Coupled(Box<Coupled>),
+        /// A window that the caller of the simulation holds.
+        Held(Held),
         /// An algorithm that the user wrote.
         Custom(Custom),
     }

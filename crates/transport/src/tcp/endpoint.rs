@@ -21,7 +21,7 @@ use super::accurate::Accurate;
 use super::config::TcpConfig;
 use super::outbox::{AppEvent, Outbox};
 use super::receiver::Receiver;
-use super::sender::{Sender, SenderContext, SenderStatistics, TimerOutcome};
+use super::sender::{Delivery, Sender, SenderContext, SenderStatistics, TimerOutcome};
 use crate::congestion::{Congestion, RecoveryState, Window};
 use fadeout_core::{
     Bytes, Ecn, Flags, FlowEnd, FlowId, LinkInfo, Probe, Rate, Segment, Span, Time,
@@ -259,6 +259,10 @@ impl TcpEndpoint {
     /// Returns the counters of the sending half.
     pub fn statistics(&self) -> SenderStatistics {
         self.sender.statistics()
+    }
+    /// Returns the segments delivered and lost so far.
+    pub fn delivery(&self) -> Delivery {
+        self.sender.delivery()
     }
     /// Returns the congestion window and threshold.
     pub fn window(&self) -> &Window {

@@ -30,4 +30,4 @@ pub use endpoint::{AppCommand, Calls, ConnectionState, SocketOption, TcpEndpoint
 pub use info::TcpInfo;
 pub use outbox::{AppEvent, Outbox, Outgoing};
 pub use profile::PROFILES;
-pub use sender::SenderStatistics;
+pub use sender::{Delivery, SenderStatistics, Steering};

@@ -276,6 +276,10 @@ impl MultipathConnection {
     pub fn subflow(&self, path: PathId) -> &TcpEndpoint {
         &self.paths[path.index()].tcp
     }
+    /// Returns the TCP endpoints of all paths, in order.
+    pub fn subflows(&self) -> impl Iterator<Item = &TcpEndpoint> {
+        self.paths.iter().map(|path| &path.tcp)
+    }
     /// Returns the counters of a path.
     pub fn statistics(&self, path: PathId) -> PathStatistics {
         self.paths[path.index()].statistics

@@ -1,9 +1,11 @@
-//! Socket options and `tcp_info`.
+//! Socket options, changes by the caller of a simulation, and `tcp_info`.
 
 use super::TcpEndpoint;
 use crate::congestion::Congestion;
+use crate::tcp::Outbox;
 use crate::tcp::info::TcpInfo;
-use fadeout_core::{Bytes, Span, Time};
+use crate::tcp::sender::Steering;
+use fadeout_core::{Bytes, Probe, Span, Time};
 
 /// Socket options, by Linux's names.
 #[derive(Debug)]
@@ -49,6 +51,18 @@ impl TcpEndpoint {
             }
             SocketOption::FastOpen(room) => self.opening.open_fast(room),
         }
+    }
+
+    /// Applies a change by the caller of a simulation, and sends the data that the change allows.
+    pub fn steer(
+        &mut self,
+        now: Time,
+        steering: Steering,
+        out: &mut Outbox,
+        probe: &mut impl Probe,
+    ) {
+        self.sender.steer(now, steering);
+        self.push(now, out, probe);
     }
 
     /// Returns a snapshot of the connection's state.

@@ -15,6 +15,7 @@
 //! - [`undo`]: undo of spurious reductions
 //! - [`resilience`]: schemes for links that fail or lose without being congested
 //! - [`pieces`]: bursts, and the sk_buffs to which the segments of a burst belong
+//! - [`steering`]: changes by the caller of a simulation
 //! - [`subflow`]: interface for a multipath connection
 //! - [`transmit`]: transmission of new data, in bursts or single segments
 //! - [`retransmit`][]: retransmissions
@@ -37,6 +38,7 @@ mod resilience;
 mod retransmit;
 mod sack;
 mod statistics;
+mod steering;
 pub(crate) mod subflow;
 mod timeout;
 mod transmit;
@@ -44,7 +46,8 @@ mod undo;
 mod usage;
 
 pub(super) use agreed::Agreed;
-pub use statistics::SenderStatistics;
+pub use statistics::{Delivery, SenderStatistics};
+pub use steering::Steering;
 
 use super::config::TcpConfig;
 use super::info::TcpInfo;
@@ -403,6 +406,12 @@ impl Sender {
     }
     pub(super) fn statistics(&self) -> SenderStatistics {
         self.statistics
+    }
+    pub(super) fn delivery(&self) -> Delivery {
+        Delivery {
+            delivered: self.rate.delivered,
+            lost: self.rate.lost,
+        }
     }
     pub(super) fn window(&self) -> &Window {
         &self.window

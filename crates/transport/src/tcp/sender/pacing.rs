@@ -15,6 +15,8 @@ pub(super) struct Pacer {
     pub(super) wake_at: Time,
     /// Pacing rate, also if the sender does not pace (Linux `sk_pacing_rate`).
     pub(super) rate: Rate,
+    /// Rate that the caller of the simulation has set. `None` if it has set none.
+    pub(super) steered: Option<Rate>,
 }
 
 impl Default for Pacer {
@@ -23,6 +25,7 @@ impl Default for Pacer {
             next_at: Time::ZERO,
             wake_at: Time::NEVER,
             rate: Rate::UNLIMITED,
+            steered: None,
         }
     }
 }
@@ -47,6 +50,7 @@ impl Sender {
     pub(super) fn is_pacing(&self) -> bool {
         self.config.pacing == Pacing::On
             || self.congestion.pacing_rate().is_some()
+            || self.pacer.steered.is_some()
             || self.is_resuming()
     }
 
@@ -63,11 +67,11 @@ impl Sender {
 
     /// Updates the pacing rate as Linux `tcp_update_pacing_rate`. In slow start the rate is twice
     /// the window per round trip, and later 1.2 times the window. A rate of the congestion control
-    /// takes precedence.
+    /// takes precedence, and a rate of the caller of the simulation over both.
     pub(super) fn update_pacing_rate(&mut self) {
         let mss = f64::from(self.window.mss);
         let counted = self.counted_mss() as f64;
-        if let Some(mut rate) = self.congestion.pacing_rate() {
+        if let Some(mut rate) = self.pacer.steered.or(self.congestion.pacing_rate()) {
             if counted > mss {
                 let bits = rate.as_bits_per_sec() as f64 * counted / mss;
                 rate = Rate::from_bits_per_sec(bits as u64);

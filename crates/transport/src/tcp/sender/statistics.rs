@@ -32,6 +32,15 @@ pub struct SenderStatistics {
     pub srtt_time_s: f64,
 }
 
+/// Segments that a connection has delivered and lost so far.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Delivery {
+    /// Segments that the peer has acknowledged, cumulatively or selectively.
+    pub delivered: u64,
+    /// Segments that the sender has marked lost.
+    pub lost: u64,
+}
+
 impl Sum for SenderStatistics {
     /// Returns the sums of the counters, and the smallest round-trip time.
     fn sum<I: Iterator<Item = Self>>(subflows: I) -> Self {

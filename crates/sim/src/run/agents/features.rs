@@ -1,0 +1,219 @@
+//! Measurements of a decision interval, and the features of an agent's observation.
+
+use super::super::Simulation;
+use crate::observe::FlowCounts;
+use fadeout_core::{CongestionRow, EndpointId, FlowId, Time};
+
+/// Measurements of one flow over one decision interval.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Measured {
+    /// Length of the interval, seconds.
+    pub interval_s: f64,
+    /// Data segments sent, retransmissions included.
+    pub sent: f64,
+    /// Segments acknowledged.
+    pub acked: f64,
+    /// Segments marked lost.
+    pub lost: f64,
+    /// Mean round-trip time. Without a sample, the mean of an earlier interval.
+    pub rtt_s: f64,
+    /// Smallest round-trip time of the connection.
+    pub min_rtt_s: f64,
+    /// Smallest mean round-trip time of any interval.
+    pub least_rtt_s: f64,
+    /// Change of the mean round-trip time since the previous interval.
+    pub rtt_change_s: f64,
+    /// Rate of acknowledged payload, Mbit/s.
+    pub throughput_mbps: f64,
+    /// Largest rate of acknowledged payload of any interval, Mbit/s.
+    pub most_throughput_mbps: f64,
+    /// Congestion window at the end, segments.
+    pub cwnd: f64,
+    /// Segments in flight at the end.
+    pub in_flight: f64,
+    /// Pacing rate at the end, Mbit/s. Zero if the sender does not pace.
+    pub pacing_mbps: f64,
+    /// Smoothed round-trip time at the end, seconds.
+    pub srtt_s: f64,
+    /// Payload of a full segment, bytes.
+    pub mss_bytes: f64,
+}
+
+impl Measured {
+    /// Returns the share of lost segments among lost and acknowledged ones.
+    pub fn loss_ratio(&self) -> f64 {
+        ratio(self.lost, self.lost + self.acked, 0.0)
+    }
+
+    /// Returns the rate of lost payload, Mbit/s.
+    pub fn lost_mbps(&self) -> f64 {
+        ratio(self.lost * self.mss_bytes * 8e-6, self.interval_s, 0.0)
+    }
+
+    /// Returns the factor of Orca's reward for the delay: 1 up to 1.25 times the smallest
+    /// round-trip time, and then in inverse proportion.
+    pub fn delay_factor(&self) -> f64 {
+        ratio(1.25 * self.min_rtt_s, self.rtt_s, 1.0).min(1.0)
+    }
+}
+
+/// Returns `part / whole`. `otherwise` if `whole` is zero.
+fn ratio(part: f64, whole: f64, otherwise: f64) -> f64 {
+    if whole > 0.0 { part / whole } else { otherwise }
+}
+
+/// Value of an interval that an agent may observe.
+#[derive(Debug)]
+pub struct Feature {
+    /// Name.
+    pub name: &'static str,
+    /// Unit, or an empty string.
+    pub unit: &'static str,
+    /// Meaning.
+    pub doc: &'static str,
+    value: fn(&Measured) -> f64,
+}
+
+impl Feature {
+    /// Returns the value for an interval.
+    pub fn value(&self, measured: &Measured) -> f64 {
+        (self.value)(measured)
+    }
+}
+
+/// Returns the number of a feature among [`FEATURES`]. `None` if there is no such feature.
+pub fn feature_number(name: &str) -> Option<usize> {
+    FEATURES.iter().position(|feature| feature.name == name)
+}
+
+macro_rules! features {
+    ($( $(#[doc = $doc:literal])+ $name:ident, $unit:literal => $value:expr; )+) => {
+        /// Every feature.
+        pub const FEATURES: &[Feature] = &[$( Feature {
+            name: stringify!($name),
+            unit: $unit,
+            doc: fadeout_core::table::trim(concat!($($doc),+)),
+            value: $value,
+        } ),+];
+    };
+}
+
+features! {
+    /// Change of the mean round-trip time since the previous interval, divided by the length of the
+    /// interval.
+    latency_gradient, "" => |it| ratio(it.rtt_change_s, it.interval_s, 0.0);
+    /// Mean round-trip time divided by the smallest mean of any interval.
+    latency_ratio, "" => |it| ratio(it.rtt_s, it.least_rtt_s, 1.0);
+    /// Segments sent divided by segments acknowledged. One plus the segments sent if none was
+    /// acknowledged.
+    send_ratio, "" => |it| ratio(it.sent, it.acked, 1.0 + it.sent);
+    /// Mean round-trip time of the interval. Without a sample, the mean of an earlier interval.
+    rtt_s, "s" => |it| it.rtt_s;
+    /// Smallest round-trip time of the connection.
+    min_rtt_s, "s" => |it| it.min_rtt_s;
+    /// Smallest round-trip time divided by the smoothed round-trip time.
+    min_rtt_ratio, "" => |it| ratio(it.min_rtt_s, it.srtt_s, 1.0);
+    /// Rate of acknowledged payload.
+    throughput_mbps, "Mbit/s" => |it| it.throughput_mbps;
+    /// Rate of acknowledged payload divided by its largest value.
+    throughput_ratio, "" => |it| ratio(it.throughput_mbps, it.most_throughput_mbps, 0.0);
+    /// Pacing rate divided by the largest rate of acknowledged payload. Without pacing, one window
+    /// per round trip takes the place of the pacing rate.
+    pacing_ratio, "" => |it| {
+        let window = ratio(it.cwnd * it.mss_bytes * 8e-6, it.srtt_s, 0.0);
+        let rate = if it.pacing_mbps > 0.0 { it.pacing_mbps } else { window };
+        ratio(rate, it.most_throughput_mbps, 0.0)
+    };
+    /// Rate of lost payload, times five, divided by the largest rate of acknowledged payload.
+    lost_ratio, "" => |it| ratio(5.0 * it.lost_mbps(), it.most_throughput_mbps, 0.0);
+    /// Lost segments divided by lost and acknowledged segments.
+    loss_ratio, "" => Measured::loss_ratio;
+    /// One up to 1.25 times the smallest round-trip time, and then in inverse proportion.
+    delay_factor, "" => Measured::delay_factor;
+    /// Segments acknowledged divided by the congestion window.
+    acked_per_cwnd, "" => |it| ratio(it.acked, it.cwnd, 0.0);
+    /// Segments acknowledged.
+    acked_segments, "segments" => |it| it.acked;
+    /// Segments marked lost.
+    lost_segments, "segments" => |it| it.lost;
+    /// Data segments sent, retransmissions included.
+    sent_segments, "segments" => |it| it.sent;
+    /// Congestion window.
+    cwnd_segments, "segments" => |it| it.cwnd;
+    /// Segments in flight.
+    in_flight_segments, "segments" => |it| it.in_flight;
+    /// Pacing rate. Zero if the sender does not pace.
+    pacing_rate_mbps, "Mbit/s" => |it| it.pacing_mbps;
+    /// Smoothed round-trip time.
+    srtt_s, "s" => |it| it.srtt_s;
+    /// Length of the interval.
+    interval_s, "s" => |it| it.interval_s;
+}
+
+/// Meter of a flow: measurements of one interval after another.
+#[derive(Debug)]
+pub(super) struct Meter {
+    flow: FlowId,
+    sender: EndpointId,
+    before: FlowCounts,
+    began_at: Time,
+    pub(super) measured: Measured,
+}
+
+impl Meter {
+    /// Starts to measure. All counters of the first interval begin now.
+    pub(super) fn new(simulation: &Simulation, flow: FlowId, sender: EndpointId) -> Meter {
+        let before = simulation.world.flow_counts(flow, sender);
+        let row = simulation.world.congestion_row(flow, sender);
+        let srtt_s = row.srtt_s.as_secs_f64();
+        let mut meter = Meter {
+            flow,
+            sender,
+            before,
+            began_at: simulation.now(),
+            measured: Measured {
+                rtt_s: srtt_s,
+                least_rtt_s: srtt_s,
+                min_rtt_s: before.min_rtt_s,
+                mss_bytes: f64::from(before.mss_bytes),
+                ..Measured::default()
+            },
+        };
+        meter.take_state(&row);
+        meter
+    }
+
+    /// Ends an interval and begins the next.
+    pub(super) fn measure(&mut self, simulation: &Simulation) {
+        let counts = simulation.world.flow_counts(self.flow, self.sender);
+        let row = simulation.world.congestion_row(self.flow, self.sender);
+        let (before, now) = (&self.before, simulation.now());
+        let it = &mut self.measured;
+        it.interval_s = now.since(self.began_at).as_secs_f64();
+        let since = |now: u64, before: u64| now.saturating_sub(before) as f64;
+        it.sent = since(counts.sent_segments, before.sent_segments);
+        it.acked = since(counts.delivered_segments, before.delivered_segments);
+        it.lost = since(counts.lost_segments, before.lost_segments);
+        let samples = since(counts.rtt_samples, before.rtt_samples);
+        let last_s = it.rtt_s;
+        if samples > 0.0 {
+            it.rtt_s = (counts.rtt_sum_s - before.rtt_sum_s) / samples;
+            it.least_rtt_s = it.least_rtt_s.min(it.rtt_s);
+        }
+        it.rtt_change_s = it.rtt_s - last_s;
+        it.min_rtt_s = counts.min_rtt_s;
+        it.throughput_mbps = ratio(it.acked * it.mss_bytes * 8e-6, it.interval_s, 0.0);
+        it.most_throughput_mbps = it.most_throughput_mbps.max(it.throughput_mbps);
+        self.take_state(&row);
+        self.before = counts;
+        self.began_at = now;
+    }
+
+    fn take_state(&mut self, row: &CongestionRow) {
+        let it = &mut self.measured;
+        it.cwnd = row.cwnd_segments;
+        it.in_flight = f64::from(row.in_flight_segments);
+        it.pacing_mbps = row.pacing_rate_mbps;
+        it.srtt_s = row.srtt_s.as_secs_f64();
+    }
+}
