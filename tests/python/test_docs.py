@@ -20,7 +20,7 @@ from session import Block, Failed, Session
 DOCS = ROOT / "docs"
 STEPS = sorted((DOCS / "tutorial").glob("[1-9]*.md"))
 HOWTO = sorted(path for path in (DOCS / "howto").glob("*.md") if path.stem != "index")
-NEEDS = {"own-protocol": "aioquic"}
+NEEDS = {"own-protocol": "aioquic", "learning": "gymnasium"}
 """Packages that pages need, beside those of fadeout."""
 
 

@@ -157,7 +157,7 @@ class Sample:
         keys = list(self.distributions)
         return [
             {
-                key: _at(self.distributions[key], float(at))
+                key: at_share(self.distributions[key], float(at))
                 for key, at in zip(keys, row, strict=True)
             }
             for row in unit
@@ -166,6 +166,9 @@ class Sample:
 
 METHODS = ("sobol", "latin-hypercube", "random")
 DISTRIBUTIONS = ("uniform", "log-uniform", "normal", "integers", "choice")
+
+WHOLE = ("packets", "packet", "segments", "segment", "B")
+"""Units of which only whole numbers exist."""
 
 
 def check_distribution(key: str, given: Any) -> None:  # noqa: ANN401 - whatever the file has
@@ -191,8 +194,8 @@ def check_distribution(key: str, given: Any) -> None:  # noqa: ANN401 - whatever
         raise mistake(f"`{name}` of `{key}`: {values[0]} to {values[1]} is not an interval")
 
 
-def _at(distribution: Mapping[str, Any], share: float) -> Value:
-    """Returns the quantile of the distribution at this share."""
+def at_share(distribution: Mapping[str, Any], share: float) -> Value:
+    """Returns the quantile of a distribution at a share of its probability."""
     name, values = next(iter(distribution.items()))
     if name == "choice":
         return values[min(int(share * len(values)), len(values) - 1)]
@@ -207,6 +210,8 @@ def _at(distribution: Mapping[str, Any], share: float) -> Value:
         number = float(norm.ppf(share, loc=low, scale=high)) if high > 0 else low
     else:
         number = low + share * (high - low)
+    if unit in WHOLE:
+        number = round(number)
     # Nine digits, as mathematical libraries of different machines differ in the later ones.
     number = number if isinstance(number, int) else float(f"{number:.9g}")
     return f"{number:g} {unit}" if unit and number == float(f"{number:g}") else _text(number, unit)
