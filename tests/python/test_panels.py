@@ -17,6 +17,7 @@ from fadeout.plot import panels, radio
 from fadeout.plot.map import site_name
 from fadeout.plot.panels import Canvas, Panel, has_rows
 from fadeout.report import parts
+from fadeout.report.scenario import short_numbers
 from fadeout.report.series import Panels
 
 
@@ -78,6 +79,10 @@ def test_the_report_says_which_lines_leave_rows_out():
     rows = results.congestion.height
     assert short.recorded == rows > short.shown == len(short.lines[0].rows)
     assert f"Congestion window ({short.shown:,} of {rows:,})" in parts.thinned([short])
+
+
+def test_numbers_of_a_scenario_have_six_digits():
+    assert short_numbers('["22.22222222222222 m/s", "3.5 GHz"]') == '["22.2222 m/s", "3.5 GHz"]'
 
 
 def blocks(sinr_db: list[float], cells: list[str]) -> dict[str, pl.DataFrame]:

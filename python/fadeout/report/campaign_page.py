@@ -12,6 +12,7 @@ from fadeout import _toml
 from fadeout.campaign import Campaign
 from fadeout.report import html
 from fadeout.report.page import page
+from fadeout.statistics import interval_text, value_text
 
 MOST_METRICS = 6
 """Largest number of metrics that are drawn."""
@@ -34,7 +35,7 @@ def campaign_page(campaign: Campaign) -> str:
         f"{status.points:,} points",
         f"{status.done:,} of {status.runs:,} runs done",
         f"{status.failed:,} failed",
-        f"{status.cost_s:,.0f} s of processor time",
+        f"{value_text(status.cost_s)} s of processor time",
     ]
     listed = "".join(f"<li>{escape(fact)}</li>" for fact in facts)
     warnings = campaign.warnings()
@@ -73,14 +74,29 @@ def _results(campaign: Campaign, frame: pl.DataFrame) -> list[str]:
 
 
 def _means(means: pl.DataFrame, keys: Sequence[str], names: Sequence[str]) -> str:
-    parts = ("mean", "low", "high", "n")
-    columns = [*keys, *(f"{name}_{part}" for name in names for part in parts)]
-    headings = [*keys, *(f"{name} {part}" for name in names for part in parts)]
-    rows = means.select(columns).head(MOST_ROWS).iter_rows()
+    rows = [
+        [*(row[key] for key in keys), *(_mean(row, name) for name in names), _seeds(row, names)]
+        for row in means.head(MOST_ROWS).iter_rows(named=True)
+    ]
+    headings = [*keys, *names, "n"]
     text = html.table(
         headings, rows, name="means of the points", numbers=headings[len(keys) :], is_sortable=True
     )
+    text += html.note(
+        "Mean ± half the width of its 95 % interval over n seeds; ± 0: equal with every seed."
+    )
     return html.details("Table of the means", text + _more(len(means)), is_open=len(means) <= 20)
+
+
+def _mean(row: Mapping[str, Any], name: str) -> html.Number:
+    """Returns a mean with its interval."""
+    mean, low, high = (row[f"{name}_{part}"] for part in ("mean", "low", "high"))
+    return html.Number(mean, interval_text(mean, None if low is None else (high - low) / 2))
+
+
+def _seeds(row: Mapping[str, Any], names: Sequence[str]) -> int | None:
+    """Returns the least number of runs of a mean."""
+    return min((row[f"{name}_n"] for name in names), default=None)
 
 
 def _more(count: int) -> str:

@@ -3,6 +3,7 @@
 import json
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from html import escape
 from typing import Any
 
@@ -55,7 +56,18 @@ def table(
     )
 
 
+@dataclass(frozen=True)
+class Number:
+    """A cell with the text of a number. Tables are sorted by the number."""
+
+    value: float | None
+    text: str
+
+
 def _cell(value: Any, is_number: bool = False) -> str:  # noqa: ANN401 - any value of a table
+    if isinstance(value, Number):
+        number = "" if value.value is None else f' data-value="{value.value!r}"'
+        return f'<td class="number"{number}>{escape(value.text)}</td>'
     if isinstance(value, Html):
         return f"<td>{value.content}</td>"
     if isinstance(value, int | float) and not isinstance(value, bool):
