@@ -185,6 +185,40 @@ impl Track {
         }
     }
 
+    /// Returns a listed track that starts later: its time zero is `start` of this track. Other
+    /// tracks are returned unchanged.
+    pub fn starting_at(self, start: Span) -> Track {
+        let NextLegs::Listed(legs, _) = self.next_legs else {
+            return self;
+        };
+        let zero = Time::ZERO.saturating_add(start);
+        let earlier = |time: Time| match time.is_never() {
+            true => time,
+            false => Time::ZERO + time.since(zero),
+        };
+        // `since` is zero for earlier times.
+        // The last leg that has begun determines the position at the start, even if it has ended.
+        let begun = legs.partition_point(|leg| leg.from <= zero);
+        let kept = legs[begun.saturating_sub(1)..].iter().map(|leg| Leg {
+            from: earlier(leg.from),
+            until: earlier(leg.until),
+            start: match leg.from < zero {
+                true => leg.kinematics_at(zero).position,
+                false => leg.start,
+            },
+            velocity: leg.velocity,
+        });
+        Track::legs(kept.collect())
+    }
+
+    /// Returns the times of the first and the last leg of a listed track. `None` for other tracks.
+    pub fn listed_span(&self) -> Option<(Time, Time)> {
+        match &self.next_legs {
+            NextLegs::Listed(legs, _) => Some((legs.first()?.from, legs.last()?.from)),
+            _ => None,
+        }
+    }
+
     /// Returns a track whose legs `model` draws.
     pub(crate) fn drawn(mut model: impl DrawnLegs + 'static) -> Track {
         Track {

@@ -10,40 +10,28 @@ use std::collections::BTreeMap;
 /// waypoint to the next. They rest if two waypoints have the same place, and stay at the last
 /// waypoint.
 ///
-/// A line consists of triples `t x y` or of quadruples `t x y z`. It is read as quadruples if the
-/// number of its values is not a multiple of three, or if triples would have decreasing times. The
-/// header is ignored, because old files have `dim=3` and triples.
+/// All lines consist of triples `t x y`, or all of quadruples `t x y z`. They are quadruples if a
+/// line cannot consist of triples. Then the number of its values is not a multiple of three, or
+/// triples would have decreasing times. The header is ignored, because old files have `dim=3` and
+/// triples.
 ///
 /// # Errors
-/// Returns [`TraceError`] if a word is not a number, if times decrease, or if a row has neither
-/// triples nor quadruples. The error names the line.
+/// Returns [`TraceError`] if a word is not a number, if times decrease, or if the lines have
+/// neither triples nor quadruples. The error names the line.
 pub fn bonnmotion(text: &str) -> Result<Tracks, TraceError> {
-    let mut legs = BTreeMap::new();
-    let rows = text
-        .lines()
-        .enumerate()
-        .filter(|(_, row)| !row.trim().is_empty());
-    for (node, (line, row)) in rows.enumerate() {
-        let line = line + 1;
+    let mut rows = Vec::new();
+    for (line, row) in text.lines().enumerate() {
         let mut numbers = Vec::new();
         for word in row.split_whitespace() {
-            numbers.push(number(word, "a time or a place", MAX_METRES, line)?);
+            numbers.push(number(word, "a time or a place", MAX_METRES, line + 1)?);
         }
-        let is_made_of = |size: usize| {
-            let times = || numbers.iter().step_by(size);
-            numbers.len().is_multiple_of(size)
-                && times()
-                    .zip(times().skip(1))
-                    .all(|(one, other)| one <= other)
-                && times().all(|time| (0.0..=MAX_SECONDS).contains(time))
-        };
-        let Some(size) = [3, 4].into_iter().find(|&size| is_made_of(size)) else {
-            let message = format!(
-                "{} numbers; expected triples `t x y` or quadruples `t x y z` with times that do not go back",
-                numbers.len()
-            );
-            return Err(TraceError::new(line, message));
-        };
+        if !numbers.is_empty() {
+            rows.push((line + 1, numbers));
+        }
+    }
+    let size = size_of_groups(&rows)?;
+    let mut legs = BTreeMap::new();
+    for (node, (_, numbers)) in rows.iter().enumerate() {
         let waypoints: Vec<(Time, Point)> = numbers
             .chunks_exact(size)
             .map(|one| {
@@ -69,10 +57,42 @@ pub fn bonnmotion(text: &str) -> Result<Tracks, TraceError> {
         }
         legs.insert(node.to_string(), own);
     }
-    if legs.is_empty() {
+    Ok(tracks(legs))
+}
+
+/// Returns the size of the groups of numbers that fits all lines, 3 or 4.
+fn size_of_groups(rows: &[(usize, Vec<f64>)]) -> Result<usize, TraceError> {
+    if rows.is_empty() {
         return Err(TraceError::new(1, "no node; expected a line for each"));
     }
-    Ok(tracks(legs))
+    let misfit = |size| rows.iter().find(|(_, numbers)| !consists_of(numbers, size));
+    let (Some((no_triples, _)), Some((no_quadruples, _))) = (misfit(3), misfit(4)) else {
+        return Ok(if misfit(3).is_none() { 3 } else { 4 });
+    };
+    let neither =
+        |(_, numbers): &&(usize, Vec<f64>)| !consists_of(numbers, 3) && !consists_of(numbers, 4);
+    if let Some((line, numbers)) = rows.iter().find(neither) {
+        let message = format!(
+            "{} numbers; expected triples `t x y` or quadruples `t x y z` with times that do not go back",
+            numbers.len()
+        );
+        return Err(TraceError::new(*line, message));
+    }
+    let message = format!(
+        "quadruples `t x y z`, but line {no_quadruples} has triples `t x y`; expected the same in all lines"
+    );
+    Err(TraceError::new(*no_triples, message))
+}
+
+/// True if the numbers are groups of `size`, each of which begins with a time, and times never
+/// decrease.
+fn consists_of(numbers: &[f64], size: usize) -> bool {
+    let times = || numbers.iter().step_by(size);
+    numbers.len().is_multiple_of(size)
+        && times()
+            .zip(times().skip(1))
+            .all(|(one, other)| one <= other)
+        && times().all(|time| (0.0..=MAX_SECONDS).contains(time))
 }
 
 #[cfg(test)]
@@ -124,6 +144,16 @@ mod tests {
         );
     }
 
+    /// The twelve numbers of the second line could also be four triples.
+    #[test]
+    fn all_lines_have_the_same_number_of_coordinates() {
+        let text = "0 0 0 2 10 10 0 4\n0 1 1 2 3 4 4 5 6 7 8 9";
+        let mut tracks = bonnmotion(text).expect("a good file");
+        let node = tracks.get_mut("1").expect("a node");
+        let at_end = node.kinematics_at(time_at_secs(99.0)).position;
+        assert_eq!(at_end, Point::new(7.0, 8.0, 9.0));
+    }
+
     #[test]
     fn a_wrong_line_is_named() {
         for (text, expected) in [
@@ -131,6 +161,10 @@ mod tests {
             ("0 1 1\n0 1", "line 2: 2 numbers"),
             ("0 1 x", "line 1: `x`"),
             ("5 1 1 4 1 1", "line 1: 6 numbers"),
+            (
+                "0 1 1 1\n0 1 1 1 1 1",
+                "line 1: quadruples `t x y z`, but line 2 has triples",
+            ),
         ] {
             let error = bonnmotion(text).expect_err(text).to_string();
             assert!(error.starts_with(expected), "{error}");

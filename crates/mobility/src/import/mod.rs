@@ -44,6 +44,10 @@ const MAX_SECONDS: f64 = 1e6;
 /// Largest valid coordinate in a trace file, in metres.
 const MAX_METRES: f64 = 1e7;
 
+/// Highest valid speed in a trace file, in metres per second. Generators write speeds far above
+/// that of light for nodes that jump.
+const MAX_SPEED: f64 = 1e30;
+
 /// Parses a finite number from `-most` to `most`.
 fn number(text: &str, what: &str, most: f64, line: usize) -> Result<f64, TraceError> {
     match text.parse::<f64>() {

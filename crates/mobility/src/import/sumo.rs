@@ -22,18 +22,102 @@ pub(super) struct Sample {
 /// Vehicle or person of the file, with its positions at time steps.
 #[derive(Debug, Default)]
 pub(super) struct Passage {
-    pub(super) is_person: bool,
-    pub(super) kind: Option<String>,
-    pub(super) samples: Vec<Sample>,
+    kind: Option<String>,
+    samples: Vec<Sample>,
 }
 
-/// Vehicles and persons by their id.
-pub(super) type Passages = BTreeMap<String, Passage>;
+/// Vehicles and persons of a file. In SUMO a vehicle and a person may have the same id.
+#[derive(Debug, Default)]
+pub(super) struct Passages {
+    vehicles: BTreeMap<String, Passage>,
+    persons: BTreeMap<String, Passage>,
+}
+
+/// Vehicle or person of a row or an element.
+#[derive(Debug, Clone)]
+pub(super) struct Entity {
+    pub(super) id: String,
+    pub(super) kind: Option<String>,
+    pub(super) is_person: bool,
+}
+
+impl Passages {
+    /// Adds the position of a vehicle or a person. The samples of one vehicle come in the order of
+    /// time.
+    ///
+    /// # Errors
+    /// Returns an error if the sample is earlier than the one before, or if it has the same time
+    /// and another position.
+    pub(super) fn add(
+        &mut self,
+        entity: Entity,
+        sample: Sample,
+        line: usize,
+    ) -> Result<(), TraceError> {
+        let Entity { id, kind, .. } = entity;
+        let (what, of_kind) = match entity.is_person {
+            true => ("person", &mut self.persons),
+            false => ("vehicle", &mut self.vehicles),
+        };
+        let passage = of_kind.entry(id.clone()).or_default();
+        if passage.kind.is_none() {
+            passage.kind = kind;
+        }
+        if let Some(last) = passage.samples.last() {
+            let shown: String = id.chars().take(24).collect();
+            if sample.at < last.at {
+                let message = format!(
+                    "{what} `{shown}` at {} s, after its position at {} s; expected increasing times",
+                    sample.at, last.at
+                );
+                return Err(TraceError::new(line, message));
+            }
+            if sample.at == last.at && sample.place != last.place {
+                let message = format!(
+                    "{what} `{shown}` is at two positions at {} s; expected one",
+                    sample.at
+                );
+                return Err(TraceError::new(line, message));
+            }
+        }
+        passage.samples.push(sample);
+        Ok(())
+    }
+
+    /// Refuses positions in degrees, which SUMO writes with `--fcd-output.geo`.
+    ///
+    /// # Errors
+    /// Returns an error if all positions may be degrees, and the vehicles move less than a
+    /// thousandth of the distance that their speeds give.
+    pub(super) fn refuse_degrees(self) -> Result<Passages, TraceError> {
+        let (mut moved, mut driven) = (0.0, 0.0);
+        for passage in self.vehicles.values().chain(self.persons.values()) {
+            for sample in &passage.samples {
+                if sample.place.x.abs() > 180.0 || sample.place.y.abs() > 90.0 {
+                    return Ok(self);
+                }
+            }
+            for pair in passage.samples.windows(2) {
+                moved += (pair[1].place - pair[0].place).length();
+                driven += pair[0].speed.unwrap_or(0.0).abs() * (pair[1].at - pair[0].at);
+            }
+        }
+        if driven >= 10.0 && moved < driven / 1000.0 {
+            let message = format!(
+                "positions are degrees, not metres: vehicles drive {driven:.0} m by their speeds, and \
+                 move by {moved:.5}; expected a file written without --fcd-output.geo"
+            );
+            return Err(TraceError::new(1, message));
+        }
+        Ok(self)
+    }
+}
 
 /// Largest valid angle in the file, in degrees clockwise from north.
 pub(super) const MAX_DEGREES: f64 = 3600.0;
 
-/// Reads an `fcd-export` file of SUMO: vehicles and persons by their id.
+/// Reads an `fcd-export` file of SUMO: vehicles and persons by their id. A person with the id of a
+/// vehicle is called `person:ID`.
 ///
 /// Between two time steps a vehicle moves in a straight line. If its speed allows less than half of
 /// the distance, the vehicle rests and then jumps (a teleport). A vehicle without a speed never
@@ -44,8 +128,12 @@ pub(super) const MAX_DEGREES: f64 = 3600.0;
 /// position without a `z` is on the ground.
 ///
 /// # Errors
-/// Returns [`TraceError`] if the XML is malformed, if a position, id or time is missing, or if
-/// times decrease. The error names the line.
+/// Returns [`TraceError`] with the line of the mistake. The following mistakes are errors:
+///
+/// - malformed XML, XML with a document type, or a file that ends before `</fcd-export>`
+/// - a missing position, id or time, or times that decrease
+/// - two positions of a vehicle at one time
+/// - positions in degrees.
 pub fn sumo_fcd(text: &str) -> Result<Tracks, TraceError> {
     Ok(tracks_of(parse(text)?))
 }
@@ -62,19 +150,23 @@ pub fn sumo_vehicles(text: &str) -> Result<BTreeMap<String, TracedVehicle>, Trac
 
 /// Returns the tracks of all vehicles and persons.
 pub(super) fn tracks_of(passages: Passages) -> Tracks {
-    let passages = passages.into_iter();
-    tracks(
-        passages
-            .map(|(id, passage)| (id, legs(&passage.samples)))
-            .collect(),
-    )
+    let Passages { vehicles, persons } = passages;
+    let persons = persons.into_iter().map(|(id, passage)| {
+        let name = match vehicles.contains_key(&id) {
+            true => format!("person:{id}"),
+            false => id,
+        };
+        (name, legs(&passage.samples))
+    });
+    let mut named: BTreeMap<String, Vec<Leg>> = persons.collect();
+    let of_vehicles = vehicles.iter();
+    named.extend(of_vehicles.map(|(id, passage)| (id.clone(), legs(&passage.samples))));
+    tracks(named)
 }
 
 /// Returns the vehicles, without the persons.
 pub(super) fn vehicles_of(passages: Passages) -> BTreeMap<String, TracedVehicle> {
-    let vehicles = passages
-        .into_iter()
-        .filter(|(_, passage)| !passage.is_person);
+    let vehicles = passages.vehicles.into_iter();
     let vehicles = vehicles.map(|(id, passage)| {
         let steps = steps(&passage.samples);
         (id, TracedVehicle::new(passage.kind, steps))
@@ -84,9 +176,9 @@ pub(super) fn vehicles_of(passages: Passages) -> BTreeMap<String, TracedVehicle>
 
 fn parse(text: &str) -> Result<Passages, TraceError> {
     let mut reader = Reader::from_str(text);
-    let mut passages = Passages::new();
+    let mut passages = Passages::default();
     let mut now: Option<f64> = None;
-    let mut is_export = false;
+    let (mut is_export, mut is_ended) = (false, false);
     // Lines are counted up to the reader's position.
     let (mut line, mut counted) = (1, 0);
     loop {
@@ -96,22 +188,31 @@ fn parse(text: &str) -> Result<Passages, TraceError> {
         match &event {
             Event::Eof => break,
             Event::Start(tag) | Event::Empty(tag) => match tag.name().as_ref() {
-                b"fcd-export" => is_export = true,
+                b"fcd-export" => {
+                    is_export = true;
+                    is_ended = matches!(event, Event::Empty(_));
+                }
                 b"timestep" => now = Some(time_step(tag, now, line)?),
                 b"vehicle" | b"person" => {
                     let at = now.ok_or_else(|| {
                         TraceError::new(line, "a vehicle outside of a `timestep`")
                     })?;
                     let (id, sample) = sample(tag, at, line)?;
-                    let passage = passages.entry(id).or_default();
-                    passage.is_person = tag.name().as_ref() == b"person";
-                    if passage.kind.is_none() {
-                        passage.kind = attribute(tag, "type", line)?;
-                    }
-                    passage.samples.push(sample);
+                    let entity = Entity {
+                        id,
+                        kind: attribute(tag, "type", line)?,
+                        is_person: tag.name().as_ref() == b"person",
+                    };
+                    passages.add(entity, sample, line)?;
                 }
                 _ => {}
             },
+            Event::End(tag) if tag.name().as_ref() == b"fcd-export" => is_ended = true,
+            // A document type may declare entities, which can expand to gigabytes.
+            Event::DocType(_) => {
+                let message = "a document type; expected XML of SUMO, which has none";
+                return Err(TraceError::new(line, message));
+            }
             _ => {}
         }
         let passed = &text.as_bytes()[counted..position.min(text.len()).max(counted)];
@@ -122,7 +223,11 @@ fn parse(text: &str) -> Result<Passages, TraceError> {
         let message = "there is no `fcd-export`; expected a file that SUMO wrote with --fcd-output";
         return Err(TraceError::new(line, message));
     }
-    Ok(passages)
+    if !is_ended {
+        let message = "the file ends before `</fcd-export>`; expected a complete file, from a run of SUMO that has ended";
+        return Err(TraceError::new(line, message));
+    }
+    passages.refuse_degrees()
 }
 
 fn time_step(tag: &BytesStart<'_>, before: Option<f64>, line: usize) -> Result<f64, TraceError> {
@@ -284,6 +389,22 @@ mod tests {
         assert_eq!(car.kinematics_at(time_at_secs(9.0)).velocity.length(), 0.0);
     }
 
+    /// `randomTrips.py` numbers vehicles and persons from 0.
+    #[test]
+    fn a_vehicle_and_a_person_may_have_the_same_id() {
+        let text = file(
+            r#"<timestep time="0"><vehicle id="0" x="5" y="0" type="car"/><person id="0" x="9" y="9" type="p"/></timestep>
+<timestep time="1"><vehicle id="0" x="6" y="0" type="car"/><person id="0" x="9" y="8" type="p"/></timestep>"#,
+        );
+        let mut tracks = sumo_fcd(&text).expect("a good file");
+        assert_eq!(tracks.keys().collect::<Vec<_>>(), ["0", "person:0"]);
+        let car = tracks.get_mut("0").expect("the car");
+        assert_eq!(car.kinematics_at(time_at_secs(1.0)).position.x, 6.0);
+        let vehicles = sumo_vehicles(&text).expect("a good file");
+        assert_eq!(vehicles.len(), 1);
+        assert_eq!(vehicles["0"].kind.as_deref(), Some("car"));
+    }
+
     #[test]
     fn a_teleport_is_a_jump() {
         let text = file(
@@ -311,6 +432,29 @@ mod tests {
             ),
             ("<routes/>".to_owned(), "fcd-export"),
             ("<fcd-export><timestep".to_owned(), "not XML"),
+            (
+                "<fcd-export>\n<timestep time=\"1\"><vehicle id=\"a\" x=\"0\" y=\"0\"/>\n"
+                    .to_owned(),
+                "line 3: the file ends before `</fcd-export>`",
+            ),
+            (
+                "<!DOCTYPE x [<!ENTITY a \"b\">]>\n<fcd-export></fcd-export>".to_owned(),
+                "line 1: a document type",
+            ),
+            (
+                file(
+                    "<timestep time=\"1\"><vehicle id=\"a\" x=\"0\" y=\"0\"/>\n\
+                     <vehicle id=\"a\" x=\"1\" y=\"0\"/></timestep>",
+                ),
+                "line 4: vehicle `a` is at two positions at 1 s",
+            ),
+            (
+                file(
+                    "<timestep time=\"0\"><vehicle id=\"a\" x=\"24.94\" y=\"60.17\" speed=\"20\"/></timestep>\n\
+                     <timestep time=\"1\"><vehicle id=\"a\" x=\"24.9404\" y=\"60.17\" speed=\"20\"/></timestep>",
+                ),
+                "positions are degrees, not metres",
+            ),
         ] {
             let error = sumo_fcd(&text).expect_err(&text).to_string();
             assert!(error.contains(expected), "{error}");

@@ -1,16 +1,21 @@
 //! Reader of SUMO's floating car data in a CSV table.
 
-use super::sumo::{MAX_DEGREES, Passages, Sample, tracks_of, vehicles_of};
+use super::sumo::{Entity, MAX_DEGREES, Passages, Sample, tracks_of, vehicles_of};
 use super::{MAX_METRES, MAX_SECONDS, TraceError, TracedVehicle, Tracks, number};
 use fadeout_core::Point;
 use std::collections::BTreeMap;
 
 /// Reads a table of floating car data that SUMO wrote with `--fcd-output` to a `.csv` file. Returns
-/// the tracks of vehicles and persons by their id, as [`sumo_fcd`](super::sumo_fcd) does.
+/// the tracks of vehicles and persons by their id, as [`sumo_fcd`](super::sumo_fcd) does. Rows of
+/// several vehicles may be in any order.
+///
+/// A row describes a person if it has a `person_id`, or if its `vehicle_lane` is empty and its
+/// `vehicle_edge` is not. SUMO writes the latter from version 1.24 on.
 ///
 /// # Errors
-/// Returns [`TraceError`] if a column, a position, an id or a time is missing, or if times
-/// decrease. The error names the line.
+/// Returns [`TraceError`] if a column, a position, an id or a time is missing, or if the times of a
+/// vehicle decrease. The error names the line. Positions in degrees, and two positions of a vehicle
+/// at one time, are errors, too.
 pub fn sumo_csv(text: &str) -> Result<Tracks, TraceError> {
     Ok(tracks_of(parse(text)?))
 }
@@ -41,6 +46,8 @@ struct Who {
     angle: Option<usize>,
     kind: Option<usize>,
     speed: Option<usize>,
+    /// Columns of the lane and the edge. `None` if the table does not have both.
+    lane_and_edge: Option<[usize; 2]>,
 }
 
 impl Columns {
@@ -70,6 +77,7 @@ impl Columns {
                 angle: column("angle"),
                 kind: column("type"),
                 speed: column("speed"),
+                lane_and_edge: column("lane").zip(column("edge")).map(<[usize; 2]>::from),
             })
         };
         let time = find("timestep_time".to_owned()).or_else(|| find("time".to_owned()));
@@ -92,8 +100,7 @@ fn parse(text: &str) -> Result<Passages, TraceError> {
         return Err(TraceError::new(1, "an empty table"));
     };
     let columns = Columns::new(header.trim_start_matches('\u{feff}'))?;
-    let mut passages = Passages::new();
-    let mut before = 0.0;
+    let mut passages = Passages::default();
     let mut fields: Vec<&str> = Vec::new();
     for (line, row) in lines {
         if row.trim().is_empty() {
@@ -102,26 +109,27 @@ fn parse(text: &str) -> Result<Passages, TraceError> {
         fields.clear();
         fields.extend(row.split(columns.separator).map(str::trim));
         let at = number(field(&fields, columns.time), "a time", MAX_SECONDS, line)?;
-        if at < before {
-            return Err(TraceError::new(line, "a time that goes back"));
+        if at < 0.0 {
+            return Err(TraceError::new(line, "a time before zero"));
         }
-        before = at;
         let persons = columns.person.as_ref();
         for (who, is_person) in [(Some(&columns.vehicle), false), (persons, true)] {
             let Some(who) = who.filter(|who| !field(&fields, who.id).is_empty()) else {
                 continue;
             };
-            let id = field(&fields, who.id);
-            let passage = passages.entry(id.to_owned()).or_default();
-            passage.is_person = is_person;
             let kind = who.kind.map(|column| field(&fields, column));
-            if let Some(kind) = kind.filter(|kind| !kind.is_empty() && passage.kind.is_none()) {
-                passage.kind = Some(kind.to_owned());
-            }
-            passage.samples.push(sample(&fields, who, at, line)?);
+            let walks = who.lane_and_edge.is_some_and(|[lane, edge]| {
+                field(&fields, lane).is_empty() && !field(&fields, edge).is_empty()
+            });
+            let entity = Entity {
+                id: field(&fields, who.id).to_owned(),
+                kind: kind.filter(|kind| !kind.is_empty()).map(str::to_owned),
+                is_person: is_person || walks,
+            };
+            passages.add(entity, sample(&fields, who, at, line)?, line)?;
         }
     }
-    Ok(passages)
+    passages.refuse_degrees()
 }
 
 /// Returns the text of a column in a row. Empty if the row is too short.
@@ -180,6 +188,16 @@ mod tests {
     }
 
     #[test]
+    fn rows_without_a_lane_are_persons_and_rows_may_be_grouped_by_vehicle() {
+        let header = "timestep_time;vehicle_id;vehicle_x;vehicle_y;vehicle_lane;vehicle_edge\n";
+        let table = format!("{header}0;car;0;0;e_0;\n1;car;9;0;e_0;\n0;ped;5;5;;w\n1;ped;5;6;;w\n");
+        let vehicles = sumo_csv_vehicles(&table).expect("a good table");
+        assert_eq!(vehicles.keys().collect::<Vec<_>>(), ["car"]);
+        let tracks = sumo_csv(&table).expect("a good table");
+        assert_eq!(tracks.keys().collect::<Vec<_>>(), ["car", "ped"]);
+    }
+
+    #[test]
     fn a_wrong_table_names_the_line() {
         let header = "timestep_time;vehicle_id;vehicle_x;vehicle_y\n";
         for (text, expected) in [
@@ -191,8 +209,13 @@ mod tests {
             (format!("{header}0;a;1\n"), "line 2: `` as a coordinate"),
             (
                 format!("{header}1;a;1;1\n0;a;1;1\n"),
-                "line 3: a time that goes back",
+                "line 3: vehicle `a` at 0 s, after its position at 1 s",
             ),
+            (
+                format!("{header}1;a;1;1\n1;a;2;1\n"),
+                "line 3: vehicle `a` is at two positions at 1 s",
+            ),
+            (format!("{header}-1;a;1;1\n"), "line 2: a time before zero"),
             (format!("{header}x;a;1;1\n"), "line 2: `x` as a time"),
         ] {
             let error = sumo_csv(&text).expect_err(&text).to_string();

@@ -1,7 +1,7 @@
 //! Vehicles whose movement is read from a trace.
 
 use crate::vehicle::Pose;
-use fadeout_core::{Time, math};
+use fadeout_core::{Span, Time, math};
 
 /// Pose of a vehicle at a time step.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -47,6 +47,34 @@ impl TracedVehicle {
             steps,
             current: 0,
         }
+    }
+
+    /// Returns the times of the vehicle's first and last time step.
+    pub fn span(&self) -> (Time, Time) {
+        let last = self.steps.len() - 1;
+        (self.steps[0].at, self.steps[last].at)
+    }
+
+    /// Returns the vehicle with another time zero: `start` of its trace. `None` if the vehicle has
+    /// disappeared by then.
+    pub fn starting_at(mut self, start: Span) -> Option<TracedVehicle> {
+        let zero = Time::ZERO.saturating_add(start);
+        if self.span().1 < zero {
+            return None;
+        }
+        self.advance(zero);
+        let (pose, is_there) = self.pose_at(zero);
+        let mut steps = self.steps.split_off(self.current);
+        if is_there && steps[0].at < zero {
+            steps[0].at = zero;
+            steps[0].pose = pose;
+        }
+        for step in &mut steps {
+            step.at = Time::ZERO + step.at.since(zero);
+        }
+        self.steps = steps;
+        self.current = 0;
+        Some(self)
     }
 
     /// Returns the vehicle's highest speed in metres per second.
