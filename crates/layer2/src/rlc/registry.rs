@@ -41,6 +41,20 @@ const T_REASSEMBLY: Parameter = span(
 )
 .depending();
 
+const SN_FIELD_LENGTH: Parameter = integer(
+    "sn-field-length",
+    (5, 18, "bits"),
+    text("nr-am", Column::SnBits),
+    const_text!(
+        "Length of the sequence number (sn-FieldLength). Half of the sequence numbers may be \
+         unacknowledged. Acknowledged mode allows 10 and 16 bits with LTE, 12 and 18 bits with NR. \
+         With LTE the default is ",
+        text("lte-am", Column::SnBits),
+        "."
+    ),
+)
+.depending();
+
 /// Replaces a value by the parameter called `name`, if given. Otherwise the value of the
 /// generation's named set stays.
 fn replace<T: FromSetting>(value: &mut T, settings: &Settings<'_>, name: &str) {
@@ -74,6 +88,7 @@ impl Registered<Generation> for Acknowledged {
         BUFFER,
         AQM,
         T_REASSEMBLY,
+        SN_FIELD_LENGTH,
         span(
             "t-poll-retransmit",
             text("nr-am", Column::TPollRetransmit),
@@ -131,6 +146,9 @@ impl Registered<Generation> for Acknowledged {
         );
         if let Mode::Am(am) = &mut config.mode {
             replace(&mut am.t_reassembly, settings, T_REASSEMBLY.name);
+            if let Some(bits) = settings.get::<Option<u32>>(SN_FIELD_LENGTH.name) {
+                am.sn_bits = bits as u8;
+            }
             replace(&mut am.t_poll_retransmit, settings, "t-poll-retransmit");
             replace(&mut am.t_status_prohibit, settings, "t-status-prohibit");
             am.poll_pdu = settings.get::<Option<u32>>("poll-pdu").or(am.poll_pdu);
