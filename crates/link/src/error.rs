@@ -160,6 +160,14 @@ pub enum SeriesError {
         /// Start of the line.
         found: String,
     },
+    /// Two columns have the same name.
+    #[error("line {line}: two columns are called `{name}`; expected one")]
+    TwoColumns {
+        /// One-based number of the line with column names.
+        line: usize,
+        /// Name of the columns.
+        name: &'static str,
+    },
     /// A row has more or fewer cells than there are columns.
     #[error("line {line}: {found} columns; expected {expected}, as in the first line")]
     Columns {

@@ -42,13 +42,17 @@ fn column<T>(
     let mut lines = meaningful(text);
     let (line, header) = lines.next().ok_or(SeriesError::Empty)?;
     let find = |name: &'static str| {
-        cells(header)
-            .position(|cell| cell == name.as_bytes())
-            .ok_or_else(|| SeriesError::NoColumn {
-                line,
-                name,
-                found: shown(header),
-            })
+        let columns = cells(header).enumerate();
+        let mut columns = columns.filter(|(_, cell)| *cell == name.as_bytes());
+        let (column, _) = columns.next().ok_or_else(|| SeriesError::NoColumn {
+            line,
+            name,
+            found: shown(header),
+        })?;
+        match columns.next() {
+            Some(_) => Err(SeriesError::TwoColumns { line, name }),
+            None => Ok(column),
+        }
     };
     let (time, value) = (find("time_s")?, find(name)?);
     let count = cells(header).count();
@@ -133,6 +137,10 @@ mod tests {
             error("\ntime_s,delay\n0,1"),
             "line 2: no column `delay_ms` in \"time_s,delay\"; expected `time_s` and `rate_mbps`, \
              `delay_ms` or both"
+        );
+        assert_eq!(
+            error("time_s,delay_ms,delay_ms\n0,1,2"),
+            "line 1: two columns are called `delay_ms`; expected one"
         );
         assert_eq!(
             error("time_s,delay_ms\n0,1\n1"),

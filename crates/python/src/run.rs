@@ -247,9 +247,9 @@ pub(crate) fn tracks<'py>(
     Ok((PyBytes::new(py, &tracks), PyBytes::new(py, &sights)))
 }
 
-/// Returns the `ScenarioError` for a file that vehicles or a building of the scenario `text` name,
-/// with the position of the key. `table` is `vehicles` or `building`, and `name` is that of its
-/// element.
+/// Returns the `ScenarioError` for a file that the scenario `text` names, with the position of the
+/// key. `table` is a table of the scenario whose elements name files, such as `vehicles` or
+/// `building`, and `name` is that of its element.
 ///
 /// # Errors
 /// Raises `ValueError` for another table.
@@ -266,9 +266,17 @@ pub(crate) fn mistake_of_file(
     name: String,
     key: &str,
 ) -> PyResult<Py<PyAny>> {
-    let table = ["vehicles", "building"]
-        .into_iter()
-        .find(|one| *one == table);
+    let table = [
+        "vehicles",
+        "building",
+        "measurement",
+        "link",
+        "channel-file",
+        "ue",
+        "cell",
+    ]
+    .into_iter()
+    .find(|one| *one == table);
     let finding = Finding {
         table: table.ok_or_else(|| PyValueError::new_err("a table without files"))?,
         name: Some(name),

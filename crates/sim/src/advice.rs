@@ -4,6 +4,7 @@ mod attach;
 mod connect;
 mod duplex;
 mod forwarding;
+mod inside;
 mod mobility;
 mod reverse;
 mod silence;
@@ -40,6 +41,8 @@ use std::collections::BTreeSet;
 /// - A flow path that crosses a link in the reverse direction, from `to` to `from`, if no hop of
 ///   the path has a limited rate.
 /// - A queue that is shorter than one full packet, or a rate at which one packet takes longer than
+///   the run.
+/// - Vehicles and UEs of traces that are within walls, and traces without vehicles during a part of
 ///   the run.
 /// - A scenario without flows.
 pub fn advice(scenario: &Scenario) -> Vec<String> {
@@ -92,6 +95,7 @@ pub fn advice(scenario: &Scenario) -> Vec<String> {
     sentences.extend(mobility::advise(scenario));
     sentences.extend(attach::advise(scenario));
     sentences.extend(split::advise(scenario));
+    sentences.extend(inside::advise(scenario));
     let stretched = duplex::stretched(scenario);
     sentences.extend(by_kind("cell", stretched, Clone::clone, |one, _| {
         duplex::describe(one)

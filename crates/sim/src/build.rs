@@ -26,6 +26,7 @@ mod vehicles;
 pub(crate) use channel_file::recorded as recordings;
 pub(crate) use divided::{Divided, divided};
 pub(crate) use flow::{default_congestion_control, is_datagrams};
+pub(crate) use outdoors::holds;
 pub(crate) use radio::{Bounds, surroundings};
 
 use crate::directory::Directory;

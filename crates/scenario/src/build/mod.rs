@@ -140,8 +140,11 @@ impl Builder<'_, '_> {
             &surroundings,
             !cells.is_empty() || self.names_deployments,
         );
+        let measurements = each(file.map("measurement"), |name, fields| {
+            Measurement::read(fields, Some((name.to_owned(),)), self)
+        });
         let channel_files = each(file.map("channel-file"), |name, fields| {
-            ChannelFile::read(fields, Some((name.to_owned(),)), self)
+            ChannelFile::from_fields(name, fields, self)
         });
         let wired = file.map("link").iter().enumerate();
         let wired = wired.map(|(index, (name, _))| (name.as_str(), Medium::Link(index)));
@@ -177,6 +180,7 @@ impl Builder<'_, '_> {
             handovers: handovers.into_iter().collect::<Option<_>>()?,
             buildings: buildings.into_iter().collect::<Option<_>>()?,
             vehicles: vehicles.into_iter().collect::<Option<_>>()?,
+            measurements: measurements.into_iter().collect::<Option<_>>()?,
             channel_files: channel_files.into_iter().collect::<Option<_>>()?,
             blockages: blockages.into_iter().collect::<Option<_>>()?,
             flows,

@@ -445,13 +445,13 @@ impl Builder<'_, '_> {
 
     fn movement(&mut self, fields: &Fields) -> Option<Movement> {
         let waypoints = fields.item("waypoints");
-        let trace = fields.fields("trace");
+        let trace = fields.item("trace");
         if waypoints.is_some() && trace.is_some() {
             let message = "both `waypoints` and `trace`";
             self.mistake(fields.place_of("trace"), message, "one of the two keys");
         }
         if let Some(trace) = trace {
-            return MovementTrace::read(trace, Some(()), self).map(Movement::Trace);
+            return MovementTrace::from_item(trace, self).map(Movement::Trace);
         }
         if waypoints.is_none() {
             return fields.named("mobility").map(Movement::Model);

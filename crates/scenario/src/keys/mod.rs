@@ -5,7 +5,7 @@ mod deployment;
 pub(crate) use deployment::{DEPLOYMENT, DROPS, INDOOR, PENETRATION};
 
 use crate::model::{
-    Blockage, BlockagePrediction, Building, Cell, ChannelFile, Flow, Handover, Link,
+    Blockage, BlockagePrediction, Building, Cell, ChannelFile, Flow, Handover, Link, Measurement,
     MobilityManagement, Probe, Rab, Ue, VehicleGroup, Worlds,
 };
 use crate::quantity::Dimension;
@@ -175,6 +175,13 @@ pub(crate) static SCENARIO: &[Key] = &[
         Shape::Map(VehicleGroup::KEYS),
         Optional,
         "Groups of vehicles by name. Vehicles obstruct radio paths, and UEs may ride on them.",
+    ),
+    key(
+        "measurement",
+        Shape::Map(Measurement::KEYS),
+        Optional,
+        "Tables of measurements by name. Rates and delays of links, channels and movements may be \
+         those of a measurement.",
     ),
     key(
         "channel-file",

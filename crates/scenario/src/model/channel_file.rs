@@ -1,11 +1,14 @@
 //! Channels that a file describes.
 
 use super::File;
+use super::measurement::refuse_measurement;
+use crate::build::Builder;
 use crate::keys::POSITIVE_TIME;
 use crate::quantity::Dimension;
-use crate::shape::Presence::{Default, Required};
+use crate::read::Fields;
+use crate::shape::Presence::{Default, Optional};
 use crate::shape::{Range, Shape};
-use crate::table::key_table;
+use crate::table::{KeyValue as _, key_table};
 use fadeout_core::Span;
 use fadeout_core::agreed::{Interpolation, Outside};
 
@@ -17,12 +20,21 @@ key_table! {
         own {
             /// Name of the table in the scenario.
             name: String,
+            /// File with the channels.
+            file: File,
         }
         /// Path of a CSV table with a header line, relative to the scenario file. Columns are
         /// `time_s` or `time_ms`, `ue`, `cell`, and `gain_db` or `sinr_db`, the latter optionally
         /// with `uplink_sinr_db`. `gain_db` is the ratio of received to transmitted power,
         /// including both antennas.
-        file: File = Shape::File("a table in CSV, relative to the scenario file"), Required;
+        "file" = Shape::File("a table in CSV, relative to the scenario file"), Optional;
+        /// Name of a measurement with the channels, in place of `file`. It needs a column for
+        /// `sinr`, `gain` or `rsrp`.
+        "measurement" = Shape::Text, Optional;
+        /// UE of the rows of a measurement without a column `ue`.
+        "ue" = Shape::Text, Optional;
+        /// Cell of the rows of a measurement without a column `cell`.
+        "cell" = Shape::Text, Optional;
         /// Value between two rows of the same UE and cell.
         interpolation: Interpolation = Shape::Choice(Interpolation::WORDS), Default("\"linear\"");
         /// Value more than `maximum-gap` before the first row of a UE and cell, and after their
@@ -35,5 +47,28 @@ key_table! {
         /// True if the fading of the cell's channel is added to a gain from the file. Suitable if
         /// the gains in the file are means over positions or time.
         fading: bool = Shape::Bool, Default("false");
+    }
+}
+
+impl ChannelFile {
+    /// Reads the table. `None` after a mistake, for example without a file.
+    pub(crate) fn from_fields(
+        name: &str,
+        fields: &Fields,
+        builder: &mut Builder<'_, '_>,
+    ) -> Option<Self> {
+        let file = match fields.item("file") {
+            Some(item) => File::from_item(item, builder).map(|file| (name.to_owned(), file)),
+            None if fields.item("measurement").is_some() => {
+                refuse_measurement(fields, builder);
+                None
+            }
+            None => {
+                let message = "a channel file without `file`";
+                builder.mistake(fields.place, message, "`file` or `measurement`");
+                None
+            }
+        };
+        ChannelFile::read(fields, file, builder)
     }
 }

@@ -1,5 +1,6 @@
 //! Links: their rates, delays, queues and losses.
 
+use super::measurement::refuse_measurement;
 use super::schedule::{SCHEDULE, Schedule};
 use super::{File, Named, Radio};
 use crate::build::Builder;
@@ -10,7 +11,7 @@ use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
 use crate::shape::{Key, Shape, with_changed};
-use crate::table::{KeyValue, key_table, nested, unchecked, variants};
+use crate::table::{KeyValue, key_table, nested, unchecked, variants, word_choice};
 use fadeout_core::agreed::Changes;
 use fadeout_core::{Bytes, NodeId, Rate, Span, Time};
 use serde_json::{Value, json};
@@ -212,6 +213,13 @@ over_time! {
         /// Measured rate from a file, which may also contain a delay.
         Series;
         own {
+            /// Rate of a measurement.
+            Measurement as "measurement" {
+                /// Name of the measurement.
+                measurement: String = Shape::Text, Required;
+                /// Quantity of the measurement that is the rate.
+                quantity: RateQuantity = RateQuantity::SHAPE, Default("\"rate\"");
+            }
             /// Rate computed from the link budget of a directional radio link.
             Radio as "radio" {
                 /// Link budget of the radio link.
@@ -234,6 +242,10 @@ impl RateModel {
     }
 
     fn in_order(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        if matches!(self, RateModel::Measurement { .. }) {
+            refuse_measurement(fields, builder);
+            return None;
+        }
         if let RateModel::Steps {
             steps,
             repeat_every,
@@ -247,6 +259,17 @@ impl RateModel {
             }
         }
         Some(self)
+    }
+}
+
+word_choice! {
+    /// The quantity of a measurement that is the rate of a link.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum RateQuantity {
+        /// The rate towards the phone.
+        Rate = "rate",
+        /// The rate from the phone.
+        UplinkRate = "uplink-rate",
     }
 }
 
@@ -266,12 +289,35 @@ over_time! {
         own {}
         /// Measured delay from a file, which may also contain a rate.
         Series;
-        own {}
+        own {
+            /// Delay of a measurement.
+            Measurement as "measurement" {
+                /// Name of the measurement.
+                measurement: String = Shape::Text, Required;
+                /// Quantity of the measurement that gives the delay.
+                quantity: DelayQuantity = DelayQuantity::SHAPE, Default("\"delay\"");
+            }
+        }
+    }
+}
+
+word_choice! {
+    /// The quantity of a measurement that gives the delay of a link.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum DelayQuantity {
+        /// The one-way delay.
+        Delay = "delay",
+        /// Half of the round-trip time.
+        RoundTrip = "round-trip",
     }
 }
 
 impl DelayModel {
     fn in_order(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        if matches!(self, DelayModel::Measurement { .. }) {
+            refuse_measurement(fields, builder);
+            return None;
+        }
         if let DelayModel::Steps {
             steps,
             repeat_every,

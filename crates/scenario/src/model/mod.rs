@@ -13,6 +13,7 @@ mod file;
 mod flow;
 mod handover;
 mod link;
+mod measurement;
 mod mobility;
 mod node;
 mod prediction;
@@ -24,6 +25,7 @@ mod secondary_node;
 mod split;
 mod states;
 mod switching;
+mod trace;
 mod vehicles;
 mod worlds;
 
@@ -43,9 +45,10 @@ pub(crate) use flow::Arrivals;
 pub use flow::{Flow, FlowPath, LinkInfoSettings, LinkInfoSource, Multipath};
 pub use handover::{Handover, HandoverFate, HandoverSignalling, TargetOrder};
 pub use link::{
-    DelayModel, GilbertElliott, Link, LinkDirection, Loss, LostArrivals, Queue, QueueLimit,
-    RateModel,
+    DelayModel, DelayQuantity, GilbertElliott, Link, LinkDirection, Loss, LostArrivals, Queue,
+    QueueLimit, RateModel, RateQuantity,
 };
+pub use measurement::{Beyond, Duplicates, MeasuredQuantities, Measurement, RowOrder};
 pub use mobility::{
     EventKind, HandoverData, HandoverPreparation, MeasurementEvent, MobilityManagement,
 };
@@ -54,15 +57,13 @@ pub use prediction::{BlockagePrediction, Knowledge, Regions};
 pub(crate) use probe::Probe;
 pub use rab::{Rab, RabDirection, RabQueue};
 pub(crate) use radio::bearers;
-pub use radio::{
-    Bearer, Building, Cell, Channel, Drb, Movement, MovementFormat, MovementTrace, Penetration, Ue,
-    Waypoint,
-};
+pub use radio::{Bearer, Building, Cell, Channel, Drb, Movement, Penetration, Ue, Waypoint};
 pub use schedule::{Phase, Schedule};
 pub use secondary_node::{SecondaryAfterFailure, SecondaryAtHandover, SecondaryNode};
 pub use split::{Duplication, DuplicationChange, LegChoice, Split, SplitPath};
 pub use states::RrcStates;
 pub use switching::{EarlySynchronisation, TargetAdvance};
+pub use trace::{MovementFormat, MovementTrace};
 pub use vehicles::{Road, VehicleGroup, VehicleType};
 pub use worlds::Worlds;
 
@@ -102,6 +103,8 @@ pub struct Scenario {
     pub handovers: Vec<Handover>,
     /// Buildings, in the order of the file.
     pub buildings: Vec<Building>,
+    /// Measurements, in the order of the file.
+    pub measurements: Vec<Measurement>,
     /// Channel files, in the order of the scenario file.
     pub channel_files: Vec<ChannelFile>,
     /// Blockages, in the order of the file.

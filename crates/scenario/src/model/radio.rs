@@ -1,6 +1,6 @@
 //! Cells, user equipment and obstacles between them.
 
-use super::{File, Named, RrcStates, Split};
+use super::{MovementTrace, Named, RrcStates, Split};
 use crate::build::Builder;
 use crate::keys::{
     DROPS, INDOOR, LENGTH, LENGTH_OR_ZERO, MAX_UES, PENETRATION, POSITIVE_TIME, RATE, TIME,
@@ -9,7 +9,7 @@ use crate::quantity::Dimension;
 use crate::read::{Content, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
 use crate::shape::{Presence, Range, Shape};
-use crate::table::{KeyValue, key_table, nested, word_choice};
+use crate::table::{KeyValue, key_table, nested};
 use fadeout_core::agreed::{
     BeamPrediction, LineOfSight, MOST_FADING_SUB_BANDS, MOST_RECEIVE_ANTENNAS, MOST_SECONDARY_CELLS,
 };
@@ -254,7 +254,7 @@ key_table! {
         /// at the last position.
         "waypoints" = Shape::List(&Shape::Table(Waypoint::KEYS)), Optional;
         /// Movement trace that the UE follows, in place of a `mobility` model.
-        "trace" = Shape::Table(MovementTrace::KEYS), Optional;
+        "trace" = Shape::Variants(MovementTrace::VARIANTS), Optional;
         /// Group of vehicles, one of which carries the UE, in place of a `mobility` model. With a
         /// `count`, each UE is on a vehicle of its own. `position` and `height` of the UE are those
         /// of the vehicle's antenna.
@@ -462,40 +462,6 @@ key_table! {
 }
 
 key_table! {
-    /// A movement trace of a node. The crate `mobility` parses the file.
-    #[derive(Debug, Clone, PartialEq, Eq)]
-    pub struct MovementTrace {
-        own {}
-        /// Path of the trace file, relative to the scenario file.
-        file: File =
-            Shape::File("a movement trace, relative to the scenario file"), Required;
-        /// Format of the trace file.
-        format: MovementFormat = MovementFormat::SHAPE, Required;
-        /// Number of the node, or id of the vehicle, in the trace file.
-        id: String = Shape::Text, Required;
-    }
-}
-
-word_choice! {
-    /// The format of a movement trace.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum MovementFormat {
-        /// Movement commands of ns-2's `setdest`.
-        Ns2 = "ns-2",
-        /// Floating car data of SUMO in XML, written with --fcd-output.
-        SumoFcd = "sumo-fcd",
-        /// Floating car data of SUMO as a table, which SUMO writes to a file that ends in .csv.
-        SumoCsv = "sumo-csv",
-        /// Movements of BonnMotion in an unpacked file.
-        BonnMotion = "bonnmotion",
-        /// A SUMO configuration, for vehicles only. fadeout runs SUMO and stores its output.
-        Sumo = "sumo",
-        /// Floating car data of SUMO in Parquet, for vehicles only.
-        SumoParquet = "sumo-parquet",
-    }
-}
-
-key_table! {
     /// A building or foliage that obstructs lines of sight.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Building {
@@ -533,6 +499,9 @@ key_table! {
         /// Latitude and longitude of the point with the position 0 m, 0 m. Default: the middle of
         /// the extract.
         "origin" = Shape::Pair(&DEGREES, &DEGREES), Optional;
+        /// Path of a SUMO network (.net.xml), relative to the scenario file. Buildings of `file`
+        /// then have the network's coordinates. Excludes `origin`.
+        "net" = Shape::Text, Optional;
         /// Height of buildings in a `file` that have neither a height nor a number of levels.
         /// Default: 10 m.
         "default-height" = LENGTH, Optional;

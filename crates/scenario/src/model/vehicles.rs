@@ -1,5 +1,6 @@
 //! Groups of vehicles.
 
+use super::trace::START;
 use super::{File, MovementFormat};
 use crate::build::Builder;
 use crate::keys::{LENGTH, LENGTH_OR_ZERO, POSITIVE_TIME, PROBABILITY, TIME};
@@ -178,6 +179,9 @@ variants! {
             /// Default: the middle of the extract's buildings, or of its streets if it has no
             /// buildings.
             origin: Option<(f64, f64)> = Shape::Pair(&DEGREES, &DEGREES), Optional;
+            /// Path of a SUMO network (.net.xml), relative to the scenario file. Streets of an
+            /// extract then have the network's coordinates. Excludes `origin`.
+            net: Option<String> = Shape::Text, Optional;
             /// Width of a lane.
             lane_width: Meters = LANE_WIDTH, Default("\"3.5 m\"");
             /// Speed of vehicles that turn at a crossing.
@@ -194,6 +198,8 @@ variants! {
             /// Format of the trace file, which must be a format of SUMO. With `sumo` the file is a
             /// SUMO configuration (.sumocfg).
             format: MovementFormat = MovementFormat::SHAPE, Required;
+            /// Time in the trace at which the run starts.
+            start: Span = START, Default("\"0 s\"");
         }
     }
 }

@@ -43,7 +43,7 @@ impl Scenario {
     }
 
     /// Returns the tables of each kind by their names, with the key of the kind.
-    fn lists(&self) -> [(&'static str, Map<String, Value>); 11] {
+    fn lists(&self) -> [(&'static str, Map<String, Value>); 12] {
         let name = |id: NodeId| self.node_name(id);
         let nodes = self.nodes.iter();
         let nodes = nodes.map(|node| (node.name.clone(), Value::Object(node.written())));
@@ -73,8 +73,14 @@ impl Scenario {
         let buildings = buildings.map(|one| (one.name.clone(), radio::building(one)));
         let vehicles = self.vehicles.iter();
         let vehicles = vehicles.map(|one| (one.name.clone(), Value::Object(one.written())));
+        let measurements = self.measurements.iter();
+        let measurements = measurements.map(|one| (one.name.clone(), json!(one.written())));
         let channel_files = self.channel_files.iter();
-        let channel_files = channel_files.map(|one| (one.name.clone(), json!(one.written())));
+        let channel_files = channel_files.map(|one| {
+            let mut table = one.written();
+            table.insert("file".to_owned(), json!(one.file.path));
+            (one.name.clone(), Value::Object(table))
+        });
         let blockages = self.blockages.iter().map(|blockage| {
             let mut table = blockage.written();
             table.insert("link".to_owned(), json!(self.medium_name(blockage.medium)));
@@ -93,6 +99,7 @@ impl Scenario {
             ("handover", handovers.collect()),
             ("building", buildings.collect()),
             ("vehicles", vehicles.collect()),
+            ("measurement", measurements.collect()),
             ("channel-file", channel_files.collect()),
             ("blockage", blockages.collect()),
             ("flow", flows.collect()),

@@ -107,8 +107,8 @@ congestion-control = "cubik"
         [
             "my.toml:2:1: unknown key `durration`",
             "my.toml:6:8: expected a rate such as \"20 Mbit/s\", \"unlimited\" or a table with \
-             `steps`, `off`, `trace`, `series` or `radio`, found \"20 ms\", which is a time",
-            "my.toml:7:9: expected a time such as \"20 ms\" or a table with `steps` or `series`, found the number 20 without a unit",
+             `steps`, `off`, `trace`, `series`, `measurement` or `radio`, found \"20 ms\", which is a time",
+            "my.toml:7:9: expected a time such as \"20 ms\" or a table with `steps`, `series` or `measurement`, found the number 20 without a unit",
             "my.toml:10:6: there is no node `clinet`",
             "my.toml:11:22: unknown congestion control `cubik`",
         ]
@@ -119,7 +119,7 @@ congestion-control = "cubik"
 fn a_wrong_unit_says_what_was_expected() {
     let error = link_mistake(
         "delay = \"20 Mbit/s\"",
-        "6:9: expected a time such as \"20 ms\" or a table with `steps` or `series`, found \"20 Mbit/s\", which is a rate",
+        "6:9: expected a time such as \"20 ms\" or a table with `steps`, `series` or `measurement`, found \"20 Mbit/s\", which is a rate",
     );
     assert_eq!(
         error.expected.as_deref(),
@@ -127,7 +127,7 @@ fn a_wrong_unit_says_what_was_expected() {
     );
     let error = link_mistake(
         "delay = \"20 msec\"",
-        "6:9: expected a time such as \"20 ms\" or a table with `steps` or `series`, found \"20 msec\": unknown unit `msec`",
+        "6:9: expected a time such as \"20 ms\" or a table with `steps`, `series` or `measurement`, found \"20 msec\": unknown unit `msec`",
     );
     assert_eq!(error.suggestion.as_deref(), Some("\"20 ms\""));
     let (_, error) = only(&link_with("rate = \"20 Mbps\""));
@@ -193,7 +193,7 @@ fn values_out_of_range_are_refused() {
         ),
         (
             "delay = \"1e400 s\"",
-            "6:9: expected a time such as \"20 ms\" or a table with `steps` or `series`, found \"1e400 s\", which is too large",
+            "6:9: expected a time such as \"20 ms\" or a table with `steps`, `series` or `measurement`, found \"1e400 s\", which is too large",
         ),
         (
             "jitter = \"inf s\"",

@@ -166,7 +166,9 @@ fn every_property_is_used_by_the_scenario_with_everything() {
         text.contains(&format!("{key} = ")) || text.contains(&format!("[{key}"))
     };
     keys.retain(|key| {
-        !OF_KEYS.iter().any(|text| is_in(text, key)) && !["node", "reverse"].contains(&key.as_str())
+        // The Rust library refuses inputs that name a measurement, so no text has their keys.
+        !OF_KEYS.iter().any(|text| is_in(text, key))
+            && !["node", "reverse", "quantity"].contains(&key.as_str())
     });
     assert!(keys.is_empty(), "not used: {keys:?}");
 }

@@ -104,6 +104,7 @@ pub(super) fn rate(model: &scenario::RateModel) -> Result<(link::RateConfig, Rat
             let played = if *repeat { parsed } else { parsed.once() };
             (link::RateConfig::Trace(played), mean)
         }
+        M::Measurement { .. } => unreachable!("the scenario refuses a measurement"),
         M::Radio { radio: described } => {
             let rate = radio_rate(described, Decibel(0.0))?;
             (link::RateConfig::Constant(rate), rate)
@@ -162,6 +163,7 @@ fn delay(model: &scenario::DelayModel) -> Result<link::DelayConfig, String> {
                 .map_err(|error| format!("{}: {error}", series.path))?,
             repeat_every: *repeat_every,
         },
+        M::Measurement { .. } => unreachable!("the scenario refuses a measurement"),
     })
 }
 

@@ -37,7 +37,7 @@ pub(super) fn check(scenario: &Scenario) -> Result<(), BuildError> {
 }
 
 /// True if a position is within a building's walls, below its roof and above its underside.
-fn holds(building: &Building, at: Point) -> bool {
+pub(crate) fn holds(building: &Building, at: Point) -> bool {
     let is_between = building.base.0 < at.z && at.z < building.height.0;
     let (low, high) = (building.low, building.high);
     let is_around = low.0 < at.x && at.x < high.0 && low.1 < at.y && at.y < high.1;

@@ -4,6 +4,7 @@ mod part;
 mod track;
 
 pub(super) use part::part;
+pub(crate) use track::overlap;
 
 use super::{BuildError, all, channel_file, dual, outdoors, vehicles};
 use crate::radio::Radio;
@@ -177,10 +178,11 @@ pub(super) fn put_ue(
         return vehicles::ride(scenario, described, (group, number as usize), places);
     }
     let random = Stream::new(scenario.seed, "mobility", u64::from(described.node.0));
-    let track = track::build(described, random).map_err(|reason| BuildError::Ue {
-        ue: described.name.clone(),
-        reason,
-    })?;
+    let track =
+        track::build(described, scenario.duration, random).map_err(|reason| BuildError::Ue {
+            ue: described.name.clone(),
+            reason,
+        })?;
     places.put(described.node, track);
     Ok(())
 }

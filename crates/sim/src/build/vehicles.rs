@@ -1,8 +1,10 @@
 //! Groups of vehicles.
 
 use super::BuildError;
+use super::radio::overlap;
 use fadeout_core::random::Stream;
-use fadeout_core::{Meters, Point};
+use fadeout_core::{Meters, Point, Span};
+use fadeout_mobility::import::TracedVehicle;
 use fadeout_mobility::traffic::{
     Body, Driving, Fleet, Mix, Motorway, Population, StreetMap, Streets, TrafficConfig,
 };
@@ -13,10 +15,11 @@ use fadeout_scenario::{File, MovementFormat, Road, Scenario, Ue, VehicleGroup, V
 pub(super) fn add(scenario: &Scenario, places: &mut Places) -> Result<(), BuildError> {
     for (number, group) in (0..).zip(&scenario.vehicles) {
         let random = Stream::new(scenario.seed, "vehicles", number);
-        let fleet = fleet(group, random).map_err(|reason| BuildError::Vehicles {
-            group: group.name.clone(),
-            reason,
-        })?;
+        let fleet =
+            fleet(group, scenario.duration, random).map_err(|reason| BuildError::Vehicles {
+                group: group.name.clone(),
+                reason,
+            })?;
         places.add(fleet);
         if let Road::Streets {
             roof: Some(roof), ..
@@ -73,16 +76,28 @@ pub(super) fn ride(
     Ok(())
 }
 
-fn fleet(group: &VehicleGroup, random: Stream) -> Result<Fleet, String> {
+fn fleet(group: &VehicleGroup, duration: Span, random: Stream) -> Result<Fleet, String> {
     let bodies: Vec<Body> = group.types.iter().map(body).collect();
     let road = match &group.road {
-        Road::Trace { file, format } => {
+        Road::Trace {
+            file,
+            format,
+            start,
+        } => {
             let read = match format {
                 MovementFormat::SumoCsv => import::sumo_csv_vehicles(text_of(file)?),
                 _ => import::sumo_vehicles(text_of(file)?),
             };
             let read = read.map_err(|error| format!("{}: {error}", file.path))?;
-            let typed = read.into_values().map(|vehicle| {
+            let spans = read.values().map(TracedVehicle::span);
+            let whole = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
+            if let Some(whole) = whole {
+                overlap(whole, (*start, duration))
+                    .map_err(|reason| format!("{}: the traffic {reason}", file.path))?;
+            }
+            let seen = read.into_values();
+            let seen = seen.filter_map(|vehicle| vehicle.starting_at(*start));
+            let typed = seen.map(|vehicle| {
                 let body = bodies[type_of(group, vehicle.kind.as_deref())];
                 (vehicle, body)
             });

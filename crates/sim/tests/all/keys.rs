@@ -12,7 +12,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// Prefixes of keys that do not affect the world, with the reason.
-const ELSEWHERE: [(&str, &str); 11] = [
+const ELSEWHERE: [(&str, &str); 22] = [
     ("title", "figures have it"),
     (
         "seed",
@@ -31,6 +31,20 @@ const ELSEWHERE: [(&str, &str); 11] = [
     ("building.*.default-height", "the same"),
     ("building.*.level-height", "the same"),
     ("vehicles.*.road.origin", "the same of its streets"),
+    ("building.*.net", "the same"),
+    ("vehicles.*.road.net", "the same of its streets"),
+    (
+        "measurement",
+        "the Python package reads it and puts plain files in its place",
+    ),
+    ("link.*.rate.measurement", "the same"),
+    ("link.*.rate.quantity", "the same"),
+    ("link.*.delay.measurement", "the same"),
+    ("link.*.delay.quantity", "the same"),
+    ("channel-file.*.measurement", "the same"),
+    ("channel-file.*.ue", "the same"),
+    ("channel-file.*.cell", "the same"),
+    ("ue.*.trace.measurement", "the same"),
     // The catalog has only one kind, so the key cannot change the world.
     (
         "blockage.*.contention",

@@ -1,12 +1,12 @@
 //! Tracks of UEs.
 
-use fadeout_core::Point;
 use fadeout_core::random::Stream;
+use fadeout_core::{Point, Span, Time};
 use fadeout_mobility::{self as mobility, Mobility, Track};
 use fadeout_scenario::{self as scenario, Movement, Named};
 
 /// Returns the track of a UE that does not ride in a vehicle.
-pub(super) fn build(ue: &scenario::Ue, random: Stream) -> Result<Track, String> {
+pub(super) fn build(ue: &scenario::Ue, duration: Span, random: Stream) -> Result<Track, String> {
     let start = ue.position;
     match &ue.movement {
         Movement::Model(Named { name, parameters }) => Mobility::new(name, parameters)
@@ -24,37 +24,70 @@ pub(super) fn build(ue: &scenario::Ue, random: Stream) -> Result<Track, String> 
                 .collect();
             Track::waypoints(start, &waypoints).map_err(|error| error.to_string())
         }
-        Movement::Trace(trace) => imported(trace, start.z),
+        Movement::Trace(trace) => imported(trace, start.z, duration),
         Movement::Vehicle { .. } => unreachable!("who rides has no track"),
     }
 }
 
-/// Returns the track of one node of a trace file, at the height of the UE's antenna.
-fn imported(trace: &scenario::MovementTrace, height: f64) -> Result<Track, String> {
-    let text = std::str::from_utf8(&trace.file.bytes)
-        .map_err(|_| format!("{}: it is not text", trace.file.path))?;
-    let read = match trace.format {
+/// Returns the track of one node of a trace file, at the height of the UE's antenna. The track
+/// covers at least one instant of the run, which lasts for `duration`.
+fn imported(trace: &scenario::MovementTrace, height: f64, duration: Span) -> Result<Track, String> {
+    let scenario::MovementTrace::File {
+        file,
+        format,
+        id,
+        start,
+    } = trace
+    else {
+        unreachable!("the scenario refuses a measurement")
+    };
+    let path = &file.path;
+    let text = std::str::from_utf8(&file.bytes).map_err(|_| format!("{path}: it is not text"))?;
+    let read = match format {
         scenario::MovementFormat::Ns2 => mobility::import::ns2(text),
         scenario::MovementFormat::SumoFcd => mobility::import::sumo_fcd(text),
         scenario::MovementFormat::SumoCsv => mobility::import::sumo_csv(text),
         scenario::MovementFormat::BonnMotion => mobility::import::bonnmotion(text),
         scenario::MovementFormat::Sumo | scenario::MovementFormat::SumoParquet => {
             return Err(format!(
-                "{}: the format of [vehicles] alone; expected \"sumo-fcd\" or \"sumo-csv\", or the UE on \
-                 a vehicle of such a table",
-                trace.file.path
+                "{path}: the format of [vehicles] alone; expected \"sumo-fcd\" or \"sumo-csv\", or the UE on \
+                 a vehicle of such a table"
             ));
         }
     };
-    let mut tracks = read.map_err(|error| format!("{}: {error}", trace.file.path))?;
-    let track = tracks.remove(&trace.id).ok_or_else(|| {
+    let mut tracks = read.map_err(|error| format!("{path}: {error}"))?;
+    let track = tracks.remove(id).ok_or_else(|| {
         let known: Vec<&str> = tracks.keys().take(8).map(String::as_str).collect();
         format!(
-            "{}: there is no \"{}\"; there is {}",
-            trace.file.path,
-            trace.id,
+            "{path}: there is no \"{id}\"; there is {}",
             known.join(", ")
         )
     })?;
-    Ok(track.raised(height))
+    if let Some(span) = track.listed_span() {
+        overlap(span, (*start, duration)).map_err(|reason| format!("{path}: \"{id}\" {reason}"))?;
+    }
+    Ok(track.starting_at(*start).raised(height))
+}
+
+/// Checks that a trace overlaps with the run, whose start in the trace and duration are `run`.
+///
+/// # Errors
+/// Returns the times of both, and the `start` with which they would overlap.
+pub(crate) fn overlap((first, last): (Time, Time), run: (Span, Span)) -> Result<(), String> {
+    let from = Time::ZERO.saturating_add(run.0);
+    let until = from.saturating_add(run.1);
+    // A node that never moves has one time, at which it is placed.
+    if first <= until && (last >= from || first == last) {
+        return Ok(());
+    }
+    let seconds = |time: Time| time.as_secs_f64();
+    Err(format!(
+        "moves from {} s to {} s of the trace, but the run covers {} s to {} s; expected \
+         `start = \"{} s\"` or another time within the trace",
+        seconds(first),
+        seconds(last),
+        seconds(from),
+        seconds(until),
+        seconds(first)
+    ))
 }
