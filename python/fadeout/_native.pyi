@@ -1,6 +1,7 @@
 """The compiled module. `fadeout.run` and `fadeout.Results` are its interface."""
 
 from collections.abc import Callable, Sequence
+from os import PathLike
 from typing import Any, TypedDict
 
 import numpy as np
@@ -472,6 +473,7 @@ def geometry(
     base_dir: str | None = None,
     overrides: Sequence[str] = (),
 ) -> bytes: ...
+def read_capture(path: str | PathLike[str]) -> dict[str, Any]: ...
 def tracks(
     text: str,
     *,

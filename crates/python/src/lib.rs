@@ -3,6 +3,7 @@
 //! Every long call releases Python's lock. A panic of the engine becomes an `EngineBug`.
 
 mod agents;
+mod capture;
 mod catalog;
 mod congestion;
 mod errors;
@@ -28,6 +29,8 @@ mod _native {
 
     #[pymodule_export]
     use crate::agents::{PyEpisodes, PyFeatures, feature_list};
+    #[pymodule_export]
+    use crate::capture::read_capture;
     #[pymodule_export]
     use crate::catalog::{build_info, catalog, schema, tables};
     #[pymodule_export]

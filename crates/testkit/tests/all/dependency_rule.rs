@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
 /// Crates of the workspace that each crate may use outside its tests. All others are forbidden.
-const MAY_USE: [(&str, &[&str]); 16] = [
+const MAY_USE: [(&str, &[&str]); 17] = [
     ("core", &[]),
     ("transport", &["core"]),
     ("channel", &["core"]),
@@ -16,6 +16,7 @@ const MAY_USE: [(&str, &[&str]); 16] = [
     ("link", &["core"]),
     ("traffic", &["core"]),
     ("guest", &[]),
+    ("capture", &[]),
     ("record", &["core"]),
     ("scenario", &["core"]),
     (
@@ -35,7 +36,15 @@ const MAY_USE: [(&str, &[&str]); 16] = [
     ("packetdrill", &["core", "transport"]),
     (
         "python",
-        &["core", "sim", "scenario", "record", "packetdrill", "guest"],
+        &[
+            "core",
+            "sim",
+            "scenario",
+            "record",
+            "packetdrill",
+            "guest",
+            "capture",
+        ],
     ),
     (
         "benches",
