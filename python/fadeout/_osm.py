@@ -7,21 +7,21 @@ Source: OpenStreetMap's Simple 3D Buildings,
 https://wiki.openstreetmap.org/wiki/Simple_3D_Buildings.
 """
 
-import math
 import re
 import xml.etree.ElementTree as ET
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
+
+from fadeout import _projection
+from fadeout._projection import Projection, ProjectionError
 
 LEVEL_M = 3.0
 DEFAULT_M = 10.0
 MOST_WALLS = 50_000
 """Largest number of walls of an extract. Each ray examines every wall near it."""
-
-# WGS 84.
-_AXIS_M, _SQUARED_ECCENTRICITY = 6_378_137.0, 6.694379990141e-3
 
 Place = tuple[float, float]
 Ring = list[Place]
@@ -66,6 +66,7 @@ def buildings(
     file: Path,
     *,
     origin: Place | None = None,
+    projection: Projection | None = None,
     default_m: float = DEFAULT_M,
     level_m: float = LEVEL_M,
 ) -> list[Building]:
@@ -74,6 +75,7 @@ def buildings(
     Args:
         file: the extract.
         origin: latitude and longitude of 0 m, 0 m. Default: the middle of the buildings.
+        projection: the projection of the map, in place of that around the origin.
         default_m: height of buildings with neither height nor levels.
         level_m: height of a level.
 
@@ -96,15 +98,30 @@ def buildings(
         )
     if origin is None:
         origin = middle(place for shape in shapes for place in shape.rings[0])
+    every = [place for shape in shapes for ring in shape.rings for place in ring]
+    projected = iter(project(file, every, projection or _projection.around(origin)))
     found = []
     for shape in shapes:
         height, base = heights(shape.tags, default_m, level_m)
-        rings = [[project(place, origin) for place in ring] for ring in shape.rings]
+        rings = [list(islice(projected, len(ring))) for ring in shape.rings]
         if height > base and all(abs(x) < 1e6 and abs(y) < 1e6 for ring in rings for x, y in ring):
             found.append(Building(rings, height, base))
     if not found:
         raise OsmError(f"{file} has no buildings within 1,000 km of the origin")
     return found
+
+
+def project(file: Path, places: Sequence[Place], projection: Projection) -> list[Place]:
+    """Returns east and north in metres of longitudes and latitudes of an extract.
+
+    Raises:
+        OsmError: a place is too far away.
+    """
+    try:
+        east, north = projection.forward([lon for lon, _ in places], [lat for _, lat in places])
+    except ProjectionError as error:
+        raise OsmError(f"{file}: {error}") from None
+    return list(zip(east.tolist(), north.tolist(), strict=True))
 
 
 def middle(places: Iterable[Place]) -> Place:
@@ -117,26 +134,6 @@ def middle_of_buildings(extract: Extract) -> Place | None:
     """Returns the point at 0 m, 0 m if no origin is given. None if there are no buildings."""
     outlines = [shape.rings[0] for shape in _with_parts(list(_shapes(extract)))]
     return middle(place for ring in outlines for place in ring) if outlines else None
-
-
-def project(place: Place, origin: Place) -> Place:
-    """Returns east and north in metres of a longitude and latitude, from an origin's latitude and
-    longitude.
-
-    The projection uses the radii of curvature of WGS 84 at the origin, with the second-order term
-    of the meridians' convergence. The result is within 1 cm of a transverse Mercator projection 2
-    km away.
-    """
-    lon, lat = place
-    lat0 = math.radians(origin[0])
-    dlat, dlon = math.radians(lat - origin[0]), math.radians((lon - origin[1] + 180) % 360 - 180)
-    root = math.sqrt(1 - _SQUARED_ECCENTRICITY * math.sin(lat0) ** 2)
-    across = _AXIS_M / root
-    along = _AXIS_M * (1 - _SQUARED_ECCENTRICITY) / root**3
-    curve = 1.5 * _SQUARED_ECCENTRICITY * math.sin(2 * lat0) / (2 * root**2) * along
-    east = across * dlon * (math.cos(lat0) - math.sin(lat0) * dlat * along / across)
-    north = along * dlat + curve * dlat**2 + across * math.sin(2 * lat0) / 4 * dlon**2
-    return east, north
 
 
 _NUMBER = re.compile(r"\s*([0-9]+(?:[.,][0-9]+)?)\s*(m|metres?|meters?|ft|feet|')?\s*")
@@ -176,6 +173,12 @@ def read(file: Path) -> Extract:
     if file.name.endswith(".pbf"):
         return _read_pbf(file)
     extract = Extract()
+    if has_document_type(file):
+        raise OsmError(
+            f"{file} has a document type, which may declare entities; expected XML of "
+            "OpenStreetMap, "
+            "which has none"
+        )
     try:
         root_name = None
         for event, element in ET.iterparse(file, events=("start", "end")):
@@ -189,6 +192,12 @@ def read(file: Path) -> Extract:
     except ET.ParseError as error:
         raise OsmError(f"{file}: {error}; expected XML of OpenStreetMap") from None
     return extract
+
+
+def has_document_type(file: Path) -> bool:
+    """Returns True if an XML file has a document type. It stands before the first element."""
+    with file.open("rb") as stream:
+        return b"<!DOCTYPE" in stream.read(1 << 16).upper()
 
 
 def _element(file: Path, extract: Extract, element: ET.Element) -> None:

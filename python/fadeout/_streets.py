@@ -15,8 +15,9 @@ from itertools import pairwise
 from math import hypot
 from pathlib import Path
 
-from fadeout import _osm
+from fadeout import _osm, _projection
 from fadeout._osm import Extract, OsmError, Place
+from fadeout._projection import Projection
 
 LIMITS_KMH: Mapping[str, float] = {
     "motorway": 120.0,
@@ -54,13 +55,14 @@ class Street:
     speed_kmh: float
 
 
-def table(file: Path, origin: Place | None) -> str:
+def table(file: Path, origin: Place | None, projection: Projection | None = None) -> str:
     """Returns the streets of an extract as the table that the simulator reads.
 
     Args:
         file: the extract, `.osm` or `.osm.pbf`.
         origin: latitude and longitude of 0 m, 0 m. Default: the middle of the buildings, or of the
             streets if there are none.
+        projection: the projection of the map, in place of that around the origin.
 
     Raises:
         OsmError: the file is not an extract, or has no streets.
@@ -77,9 +79,10 @@ def table(file: Path, origin: Place | None) -> str:
         origin = _osm.middle_of_buildings(extract) or _osm.middle(
             extract.nodes[ref] for street in streets for ref in street.refs
         )
-    places = {
-        ref: _osm.project(extract.nodes[ref], origin) for street in streets for ref in street.refs
-    }
+    refs = list(dict.fromkeys(ref for street in streets for ref in street.refs))
+    nodes = [extract.nodes[ref] for ref in refs]
+    projected = _osm.project(file, nodes, projection or _projection.around(origin))
+    places = dict(zip(refs, projected, strict=True))
     if any(max(abs(x), abs(y)) > 1e6 for x, y in places.values()):
         raise OsmError(f"{file} has streets more than 1,000 km away from the origin")
     lights = _lights(extract, streets, places)

@@ -19,8 +19,9 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from fadeout import _osm, _streets
+from fadeout import _osm, _projection, _streets
 from fadeout._native import ScenarioError, mistake_of_file
+from fadeout._projection import Projection, ProjectionError
 from fadeout._quantities import meters
 
 FORMATS = ("sumo", "sumo-parquet")
@@ -32,7 +33,9 @@ STEP_S = 0.05
 """Time between two positions of a vehicle, if the configuration gives no time step."""
 
 COLUMNS = ("timestep_time", "vehicle_id", "vehicle_x", "vehicle_y", "vehicle_angle")
-OPTIONAL = ("vehicle_type", "vehicle_speed")
+OPTIONAL = ("vehicle_type", "vehicle_speed", "vehicle_lane", "vehicle_edge")
+ATTRIBUTES = "x,y,angle,type,speed,lane,edge"
+"""Attributes of vehicles that SUMO writes. A row with an edge and without a lane is a person."""
 
 CLASSES: Mapping[str, tuple[float, float, float]] = {
     "passenger": (5.0, 1.8, 1.5),
@@ -120,8 +123,9 @@ def files_named(text: str, given: Sequence[str]) -> list[str]:
     """Returns the files that `overrides` and `with_buildings` read, as the scenario names them."""
     maps = [table["file"] for _, table in _maps(text, given)]
     roads = [_road_table(table, group, given) for group, table in _tables(text, "vehicles")]
-    named = [road[key] for road in roads for key in ("file", "streets") if key in road]
-    return [name for name in (*maps, *named) if isinstance(name, str)]
+    named = [road[key] for road in roads for key in ("file", "streets", "net") if key in road]
+    nets = [table["net"] for _, table in _maps(text, given) if "net" in table]
+    return [name for name in (*maps, *nets, *named) if isinstance(name, str)]
 
 
 def _maps(text: str, given: Sequence[str]) -> Iterable[tuple[str, dict[str, Any]]]:
@@ -195,18 +199,42 @@ def _read_map(
             file,
             changed,
             _origin(table.get("origin")),
+            _projection_of(table, base_dir),
             length("default-height", _osm.DEFAULT_M),
             length("level-height", _osm.LEVEL_M),
         )
+    except _projection.ProjectionError as error:
+        raise _mistake(scenario, ("building", building, "net"), error) from None
     except (OSError, _osm.OsmError) as error:
         raise _mistake(scenario, ("building", building, "file"), error) from None
 
 
+def _projection_of(table: Mapping[str, Any], base_dir: str | None) -> Projection | None:
+    """Returns the projection of the network that a table names. None without a network.
+
+    Raises:
+        ProjectionError: the network is missing or has no projection, or the table has an `origin`.
+    """
+    net = table.get("net")
+    if not isinstance(net, str):
+        return None
+    if "origin" in table:
+        raise ProjectionError("both `net` and `origin`; expected one of the two")
+    return _projection.of_network(Path(base_dir or ".") / net)
+
+
 @lru_cache(maxsize=8)
 def _known_map(
-    file: Path, _changed: int, origin: tuple[float, float] | None, default_m: float, level_m: float
+    file: Path,
+    _changed: int,
+    origin: tuple[float, float] | None,
+    projection: Projection | None,
+    default_m: float,
+    level_m: float,
 ) -> Sequence[_osm.Building]:
-    return _osm.buildings(file, origin=origin, default_m=default_m, level_m=level_m)
+    return _osm.buildings(
+        file, origin=origin, projection=projection, default_m=default_m, level_m=level_m
+    )
 
 
 def _keys(one: _osm.Building) -> dict[str, str]:
@@ -233,14 +261,15 @@ def _street_tables(
             continue
         file = (Path(base_dir or ".") / named).absolute()
         try:
-            written = _streets.table(file, _origin(road.get("origin")))
+            net = _projection_of(road, base_dir)
+            written = _streets.table(file, _origin(road.get("origin")), net)
             digest = hashlib.sha256(written.encode()).hexdigest()
             kept = cache_dir() / f"{digest[:32]}.csv"
             if not kept.exists():
                 scratch = kept.with_suffix(f".{os.getpid()}.tmp")
                 scratch.write_text(written)
                 scratch.replace(kept)
-        except (OSError, _osm.OsmError) as error:
+        except (OSError, _osm.OsmError, _projection.ProjectionError) as error:
             raise _mistake(
                 _Written(text, name, given), ("vehicles", group, "streets"), error
             ) from None
@@ -317,7 +346,7 @@ def _run(config: Path) -> tuple[Path, list[str]]:
     digest = hashlib.sha256(version.stdout.partition("\n")[0].encode())
     for file in inputs:
         digest.update(file.name.encode() + b"\0" + hashlib.sha256(file.read_bytes()).digest())
-    digest.update(f"{STEP_S}".encode())
+    digest.update(f"{STEP_S} {ATTRIBUTES}".encode())
     kept = cache_dir() / f"{digest.hexdigest()[:32]}.csv"
     if kept.is_file():
         return kept, types
@@ -330,7 +359,7 @@ def _run(config: Path) -> tuple[Path, list[str]]:
             "--fcd-output",
             str(trace),
             "--fcd-output.attributes",
-            "x,y,angle,type,speed",
+            ATTRIBUTES,
             "--precision",
             "3",
             "--no-step-log",
@@ -374,6 +403,11 @@ def _inputs(config: Path) -> list[Path]:
 def _xml(file: Path) -> ET.Element:
     if not file.is_file():
         raise _TraceError(f"{file} is missing; expected a SUMO configuration (.sumocfg)")
+    if _osm.has_document_type(file):
+        raise _TraceError(
+            f"{file} has a document type, which may declare entities; expected XML of SUMO, which "
+            "has none"
+        )
     try:
         return ET.parse(file).getroot()
     except ET.ParseError as error:
@@ -428,7 +462,9 @@ def _table(file: Path) -> Path:
     """Returns a table of floating car data in Parquet as CSV."""
     if not file.is_file():
         raise _TraceError(f"{file} is missing; expected floating car data of SUMO in Parquet")
-    kept = cache_dir() / f"{hashlib.sha256(file.read_bytes()).hexdigest()[:32]}.csv"
+    digest = hashlib.sha256(file.read_bytes())
+    digest.update(",".join((*COLUMNS, *OPTIONAL)).encode())
+    kept = cache_dir() / f"{digest.hexdigest()[:32]}.csv"
     if kept.is_file():
         return kept
     # Imported late, as every command calls this module and few scenarios have a table.
@@ -455,7 +491,7 @@ def _table(file: Path) -> Path:
             f"{file}: `timestep_time` is not a number; expected a trace written without "
             "--human-readable-time"
         )
-    # Rows of persons, and time steps without vehicles, have no position.
+    # Time steps without vehicles have no position.
     table = table.drop_nulls(COLUMNS)
     scratch = kept.with_suffix(f".{os.getpid()}.tmp")
     table.write_csv(scratch, separator=";", float_precision=6)

@@ -83,48 +83,6 @@ def test_an_extract_written_by_hand(extract: Path):
         assert sorted(abs(y) for _, y in one) == pytest.approx([half] * 4, rel=2e-3)
 
 
-def transverse_mercator(place: tuple[float, float], origin: tuple[float, float]):
-    """Returns east and north by Krueger's series to the third order, with scale 1 at the
-    meridian.
-    """
-    f = 1 / 298.257223563
-    n = f / (2 - f)
-    radius = 6_378_137 / (1 + n) * (1 + n**2 / 4 + n**4 / 64)
-    alpha = (
-        n / 2 - 2 / 3 * n**2 + 5 / 16 * n**3,
-        13 / 48 * n**2 - 3 / 5 * n**3,
-        61 / 240 * n**3,
-    )
-
-    def forward(lon: float, lat: float) -> tuple[float, float]:
-        phi, lam = math.radians(lat), math.radians(lon - origin[1])
-        c = 2 * math.sqrt(n) / (1 + n)
-        t = math.sinh(math.atanh(math.sin(phi)) - c * math.atanh(c * math.sin(phi)))
-        xi = math.atan2(t, math.cos(lam))
-        eta = math.atanh(math.sin(lam) / math.hypot(1, t))
-        east = eta + sum(
-            a * math.cos(2 * k * xi) * math.sinh(2 * k * eta) for k, a in enumerate(alpha, 1)
-        )
-        north = xi + sum(
-            a * math.sin(2 * k * xi) * math.cosh(2 * k * eta) for k, a in enumerate(alpha, 1)
-        )
-        return radius * east, radius * north
-
-    x, y = forward(*place)
-    return x, y - forward(origin[1], origin[0])[1]
-
-
-@pytest.mark.parametrize("lat", [-55.0, -1.0, 0.0, 33.0, 60.17])
-def test_places_are_those_of_a_transverse_mercator_projection(lat: float):
-    for bearing in range(0, 360, 30):
-        dlat = 0.018 * math.cos(math.radians(bearing))
-        dlon = 0.018 * math.sin(math.radians(bearing)) / math.cos(math.radians(lat))
-        place = (25 + dlon, lat + dlat)
-        found = _osm.project(place, (lat, 25.0))
-        # The places are 2 km from the origin.
-        assert math.dist(found, transverse_mercator(place, (lat, 25.0))) < 0.01
-
-
 def test_an_extract_of_helsinki():
     found = _osm.buildings(HELSINKI)
     assert len(found) == 28

@@ -211,3 +211,69 @@ def test_a_wrong_table_is_refused(tmp_path: Path, frame: pl.DataFrame | None, me
         frame.write_parquet(path)
     with pytest.raises(fadeout.ScenarioError, match=message):
         fadeout.check(scenario(tmp_path, "fcd.parquet", "sumo-parquet"))
+
+
+FCD = """<fcd-export>
+<timestep time="25200"><vehicle id="0" x="-150" y="40" angle="90" type="car" speed="15"/>
+<person id="0" x="300" y="-200" angle="0" speed="1.2" edge="w"/></timestep>
+<timestep time="25230"><vehicle id="0" x="300" y="40" angle="90" type="car" speed="15"/>
+<person id="0" x="300" y="-164" angle="0" speed="1.2" edge="w"/></timestep>
+</fcd-export>
+"""
+CSV = """timestep_time;vehicle_id;vehicle_x;vehicle_y;vehicle_angle;vehicle_type;vehicle_speed;\
+vehicle_lane;vehicle_edge
+25200;0;-150;40;90;car;15;e_0;
+25200;p;300;-200;0;ped;1.2;;w
+25230;0;300;40;90;car;15;e_0;
+25230;p;300;-164;0;ped;1.2;;w
+"""
+
+
+FLOW = """[link.core]
+from = "server"
+to = "unit"
+rate = "1 Gbit/s"
+delay = "1 ms"
+[flow.download]
+from = "server"
+to = "driver"
+"""
+
+
+def seen(scenario: Path) -> pl.DataFrame:
+    return fadeout.tracks(scenario, every="10 s").select("time_s", "vehicle", "x_m", "y_m")
+
+
+def test_persons_are_no_vehicles_in_any_format(tmp_path: Path):
+    (tmp_path / "fcd.xml").write_text(FCD)
+    (tmp_path / "fcd.csv").write_text(CSV)
+    table = pl.read_csv(tmp_path / "fcd.csv", separator=";", infer_schema_length=None)
+    table.write_parquet(tmp_path / "fcd.parquet")
+    found = []
+    for name, form in (("xml", "sumo-fcd"), ("csv", "sumo-csv"), ("parquet", "sumo-parquet")):
+        path = tmp_path / f"{name}.toml"
+        text = SCENARIO % (f"fcd.{name}", form)
+        path.write_text(text.replace('" }\n[cell', '", start = "25200 s" }\n[cell'))
+        found.append(seen(path))
+        assert found[-1]["vehicle"].n_unique() == 1
+        assert found[-1].equals(found[0])
+    # The car drives at 15 m/s, and its middle is 2.5 m behind its front.
+    assert found[0]["x_m"].to_list() == pytest.approx([-152.5, -2.5, 147.5, 297.5])
+
+
+def test_a_trace_apart_from_the_run_is_refused_with_the_start_that_fits(tmp_path: Path):
+    (tmp_path / "fcd.xml").write_text(FCD)
+    path = tmp_path / "late.toml"
+    path.write_text(SCENARIO % ("fcd.xml", "sumo-fcd") + FLOW)
+    with pytest.raises(fadeout.ScenarioError, match='expected `start = "25200 s"`'):
+        fadeout.check(path)
+
+
+def test_a_trace_that_ends_before_the_run_is_a_warning(tmp_path: Path):
+    (tmp_path / "fcd.xml").write_text(FCD)
+    path = tmp_path / "short.toml"
+    text = SCENARIO % ("fcd.xml", "sumo-fcd") + FLOW
+    text = text.replace('" }\n[cell', '", start = "25200 s" }\n[cell')
+    path.write_text(text.replace('"30 s"', '"60 s"'))
+    with pytest.warns(UserWarning, match="the trace has no vehicle during 50 % of the run"):
+        fadeout.check(path)
