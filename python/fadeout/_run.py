@@ -214,6 +214,10 @@ MAPS = (".osm", ".pbf")
 """File endings of maps. The code that reads maps is loaded only if a scenario's text has one of
 them.
 """
+MEASURED = ("measurement", "series", "channel-file")
+"""Words of scenarios with measured tables. The code that reads tables is loaded only if the text
+has one of them.
+"""
 
 
 def _with_buildings(text: str, name: str, base_dir: str | None) -> str:
@@ -230,8 +234,17 @@ def with_traces(text: str, name: str, base_dir: str | None, given: Sequence[str]
     Raises:
         ScenarioError: a trace cannot be made.
     """
-    if not any(word in part for part in (text, *given) for word in ("sumo", *MAPS)):
-        return [*given]
-    from fadeout import _traces
+    found = [*given]
+    if _has_word(MEASURED, text, given):
+        from fadeout.measured import scenario
 
-    return [*given, *_traces.overrides(text, name, base_dir, given)]
+        found += scenario.overrides(text, name, base_dir, given)
+    if _has_word(("sumo", *MAPS), text, given):
+        from fadeout import _traces
+
+        found += _traces.overrides(text, name, base_dir, given)
+    return found
+
+
+def _has_word(words: Sequence[str], text: str, given: Sequence[str]) -> bool:
+    return any(word in part for part in (text, *given) for word in words)

@@ -20,6 +20,7 @@ MODULES = {
     "tune": "tune",
     "study": "study",
     "check": "check",
+    "inspect": "inspect",
     "list": "list",
     "explain": "explain",
     "validate": "validate",

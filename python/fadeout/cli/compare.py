@@ -7,6 +7,8 @@ import typer
 
 from fadeout.cli.console import out, say
 from fadeout.cli.errors import reports_errors
+from fadeout.cli.inspect import MEASURES, is_capture
+from fadeout.cli.inspect import shown as flow_number
 from fadeout.cli.options import examples
 from fadeout.cli.table import new_table, print_table
 
@@ -24,16 +26,22 @@ def register(app: typer.Typer) -> None:
         epilog=examples(
             "fadeout compare out/cubic out/newreno",
             "fadeout compare out/sweep-mine out/sweep-mine-2",
+            "fadeout compare download.pcapng out/mine",
             note="To compare values within one campaign: fadeout campaign compare.",
         ),
     )(reports_errors(compare))
 
 
 def compare(
-    first: Annotated[Path, typer.Argument(help="Folder of a run or of a campaign.")],
-    second: Annotated[Path, typer.Argument(help="Folder of the other run or campaign.")],
+    first: Annotated[Path, typer.Argument(help="Folder of a run or campaign, or a capture.")],
+    second: Annotated[
+        Path, typer.Argument(help="Folder of the other run or campaign, or a capture.")
+    ],
 ) -> None:
     """Print the differences between two runs or campaigns, in their scenarios and results.
+
+    One side may be a capture (pcap, pcapng). Its TCP flows are then beside those of a run, the flow
+    with the most data first.
 
     Runs of campaigns are paired by their seeds if both have the same seeds. Each difference has a
     95 % interval.
@@ -41,6 +49,9 @@ def compare(
     from fadeout.campaign.comparison import compare as compare_folders
     from fadeout.cli.campaign_tables import shown
 
+    if is_capture(first) or is_capture(second):
+        _compare_flows(first, second)
+        return
     found = compare_folders(first, second)
     if found.scenario:
         table = new_table("scenario", str(first), str(second))
@@ -61,6 +72,56 @@ def compare(
     print_table(table)
     for warning in found.warnings:
         say(f"warning: {warning}")
+
+
+def _compare_flows(first: Path, second: Path) -> None:
+    """Prints the flows of captures and runs side by side."""
+    sides = [_flows(first), _flows(second)]
+    table = new_table(
+        "flow", "measure", str(first), str(second), "difference", numbers=["difference"]
+    )
+    for (name, one), (other_name, other) in zip(*sides, strict=False):
+        label = f"{name} | {other_name}"
+        for measure in MEASURES:
+            a, b = one.get(measure), other.get(measure)
+            if a is None and b is None:
+                continue
+            share = f"{100 * (b - a) / a:+.1f} %" if a and b is not None else "-"
+            table.add_row(label, measure, flow_number(a), flow_number(b), share)
+            label = ""
+    print_table(table)
+    counts = [len(side) for side in sides]
+    if counts[0] != counts[1]:
+        say(f"{first} has {counts[0]} flows with data, {second} has {counts[1]}")
+
+
+def _flows(path: Path) -> list[tuple[str, dict[str, float | None]]]:
+    """Returns the flows of a capture or a run with their measures, the one with most data first.
+
+    Raises:
+        BadParameter: the file is no capture.
+        ResultError: the folder is no run.
+    """
+    from fadeout.measured.capture import read_flows
+    from fadeout.measured.errors import MeasuredError
+    from fadeout.results import Results
+
+    if is_capture(path):
+        try:
+            return [(flow.name, flow.measures()) for flow in read_flows(path).flows]
+        except MeasuredError as error:
+            raise typer.BadParameter(str(error), param_hint="FIRST SECOND") from None
+    rows = Results.open(path).flows.sort("goodput_mbps", descending=True, nulls_last=True)
+    found = []
+    for row in rows.iter_rows(named=True):
+        measures = {
+            "goodput Mbit/s": row["goodput_mbps"],
+            "retransmitted segments": row["retransmitted_segments"],
+            "min RTT ms": None if row["min_rtt_s"] is None else 1e3 * row["min_rtt_s"],
+            "mean RTT ms": None if row["mean_rtt_s"] is None else 1e3 * row["mean_rtt_s"],
+        }
+        found.append((str(row["flow"]), measures))
+    return found
 
 
 def cell(row: dict[str, Any], name: str) -> str:

@@ -35,6 +35,7 @@ def names(context: typer.Context, incomplete: str) -> Found:
     if plural is None:
         return []
     known: dict[str, Any] = {
+        "presets": presets,
         "schemes": lambda: [(scheme.name, scheme.summary) for scheme in _lexicon.SCHEMES],
         "studies": lambda: studies(""),
         "tables": lambda: tables(""),
@@ -44,6 +45,13 @@ def names(context: typer.Context, incomplete: str) -> Found:
         return _starting(known[plural](), incomplete)
     entries = _lexicon.catalog()[plural]["entries"]
     return _starting(((e["name"], e["summary"]) for e in entries), incomplete)
+
+
+def presets() -> Found:
+    """Returns the formats of logs."""
+    from fadeout.measured.presets import presets as known
+
+    return [(name, one.title) for name, one in known().items()]
 
 
 def tables(incomplete: str) -> Found:

@@ -13,10 +13,12 @@ from fadeout.cli import complete
 from fadeout.cli.console import Entry, out, print_entries, print_paragraph
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import examples
+from fadeout.measured.presets import presets
 from fadeout.studies import questions
 
 OTHERS = {
     "observations": "Values that a simulation in steps observes and sets",
+    "presets": "Formats of logs that the `preset` of a [measurement] names",
     "schemes": "Schemes for links that fail or lose: Freeze-TCP, ELFN, TCP-DCR and others",
     "studies": "Questions that `fadeout study` answers",
     "tables": "Tables of results, column by column",
@@ -74,6 +76,8 @@ def list_command(
         plurals = [*_lexicon.catalog(), *OTHERS]
         raise typer.BadParameter(_names.unknown("kind", kind, plurals), param_hint="KIND")
     match plural:
+        case "presets":
+            _list_presets(name, as_json)
         case "schemes":
             _list_schemes(name, as_json)
         case "studies":
@@ -89,7 +93,7 @@ def list_command(
 def plural_of(kind: str) -> str | None:
     """Returns the plural of a kind that is given in either form. None if there is no such kind."""
     singulars = {entry["name"]: plural for plural, entry in _lexicon.catalog().items()}
-    singulars |= {"scheme": "schemes", "study": "studies", "table": "tables"}
+    singulars |= {"scheme": "schemes", "study": "studies", "table": "tables", "preset": "presets"}
     singulars["observation"] = "observations"
     plural = singulars.get(kind, kind)
     return plural if plural in (*_lexicon.catalog(), *OTHERS) else None
@@ -100,6 +104,7 @@ def _overview(as_json: bool) -> None:
     sizes = {plural: len(kind["entries"]) for plural, kind in kinds.items()}
     sizes |= {"schemes": len(_lexicon.SCHEMES), "studies": len(questions())}
     sizes |= {"tables": len(all_table_docs()), "observations": len(_observations.observations())}
+    sizes["presets"] = len(presets())
     about = {plural: _lexicon.KINDS[kind["name"]] for plural, kind in kinds.items()} | OTHERS
     if as_json:
         _print_json([{"name": name, "doc": about[name], "entries": sizes[name]} for name in about])
@@ -223,6 +228,25 @@ def values(parameter: dict[str, Any]) -> str:
         return "one of " + ", ".join(parameter["choices"])
     words = {"bool": "true or false", "span": 'a time such as "20 ms"'}
     return words.get(parameter["kind"], str(parameter["kind"]))
+
+
+def _list_presets(name: str | None, as_json: bool) -> None:
+    known = presets()
+    if name is not None and name not in known:
+        raise typer.BadParameter(_names.unknown("preset", name, known), param_hint="NAME")
+    if as_json:
+        rows = {key: vars(one) for key, one in known.items()}
+        _print_json(list(rows.values()) if name is None else rows[name])
+        return
+    if name is None:
+        print_entries([Entry(key, one.title, one.source) for key, one in known.items()])
+        print_paragraph(
+            "fadeout list presets NAME shows the keys of a preset, as a file of your own may "
+            "have them."
+        )
+        return
+    print_paragraph(f"{known[name].title}. Source: {known[name].source}")
+    out().print(known[name].text.strip(), markup=False, highlight=False)
 
 
 def _list_schemes(name: str | None, as_json: bool) -> None:

@@ -1,0 +1,362 @@
+"""Measured tables of a scenario, replaced by plain files before the scenario is read.
+
+Inputs that name a measurement, and files that are not in the simulator's plain form, become files
+in the user's cache, named by their content. Overrides put them into the scenario.
+"""
+
+import hashlib
+import os
+import re
+import tomllib
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from fadeout import _names, _projection
+from fadeout._native import ScenarioError, mistake_of_file
+from fadeout._quantities import seconds
+from fadeout.measured import replay
+from fadeout.measured.errors import MeasuredError
+from fadeout.measured.keys import is_valid
+from fadeout.measured.table import Measurement, open_measurement
+
+RATES = ("rate", "uplink-rate")
+DELAYS = ("delay", "round-trip")
+PLAIN_BYTES = 64 << 20
+"""Largest file that is examined as a whole for quotes."""
+NO_DURATION_NS = 0
+
+
+@dataclass(frozen=True)
+class Input:
+    """An input of a scenario that is measured."""
+
+    kind: str
+    """`rate`, `delay`, `channel` or `positions`."""
+    table: str
+    """Table of the scenario, such as `link`."""
+    name: str
+    key: str
+    """Key of the input, with the path of its table below the named one, such as `reverse.rate`."""
+    value: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class _Scenario:
+    text: str
+    source: str
+    base: Path
+    given: Sequence[str]
+    tables: Mapping[str, Any]
+    duration_ns: int
+
+    def mistake(self, of: Input, error: MeasuredError) -> ScenarioError:
+        """Returns the error at the place of the key that causes it."""
+        measurement = of.value.get("measurement")
+        table, name, key = of.table, of.name, of.key.rpartition(".")[2]
+        in_measurement = error.key not in ("file", "measurement", "quantity")
+        if isinstance(measurement, str) and (in_measurement or error.key == "file"):
+            if (
+                isinstance(self.tables.get("measurement"), dict)
+                and measurement in self.tables["measurement"]
+            ):
+                table, name, key = "measurement", measurement, error.key
+        elif error.key != "file":
+            key = error.key
+        return mistake_of_file(
+            self.text,
+            f'{table} "{name}": {error}',
+            source_name=self.source,
+            overrides=list(self.given),
+            table=table,
+            name=name,
+            key=key,
+        )
+
+
+def overrides(text: str, source: str, base_dir: str | None, given: Sequence[str]) -> list[str]:
+    """Returns overrides that replace the measured tables of a scenario by plain files.
+
+    Raises:
+        ScenarioError: a table is missing or wrong.
+    """
+    tables = effective(text, given)
+    scenario = _Scenario(
+        text, source, Path(base_dir or "."), given, tables, _duration_ns(tables.get("duration"))
+    )
+    found: list[str] = []
+    for one in inputs(tables):
+        try:
+            found += _replaced(scenario, one)
+        except MeasuredError as error:
+            raise scenario.mistake(one, error) from None
+    return found
+
+
+def files_named(text: str, given: Sequence[str]) -> list[str]:
+    """Returns the files that `overrides` reads, as the scenario names them."""
+    tables = effective(text, given)
+    named = []
+    for one in inputs(tables):
+        value = _measurement(tables, one) or one.value
+        named += [
+            value[key] for key in ("file", "series", "net") if isinstance(value.get(key), str)
+        ]
+        preset = value.get("preset")
+        if isinstance(preset, str) and preset.endswith(".toml"):
+            named.append(preset)
+    return named
+
+
+def effective(text: str, given: Sequence[str]) -> dict[str, Any]:
+    """Returns the tables of a scenario after overrides. Empty if the text is not TOML."""
+    try:
+        tables = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return {}
+    for one in given:
+        path, found, value = one.partition("=")
+        if found:
+            _set(tables, [part.strip() for part in path.split(".")], _value(value))
+    return tables
+
+
+def _set(table: dict[str, Any], path: Sequence[str], value: object) -> None:
+    """Sets a key of a table. A key of all elements of a kind may stand without their names."""
+    first, rest = path[0], path[1:]
+    if not rest:
+        table[first] = value
+        return
+    below = table.get(first)
+    if not isinstance(below, dict):
+        below = table[first] = {}
+    elements = [one for one in below.values() if isinstance(one, dict)]
+    is_kind = len(path) >= 2 and first in ("link", "channel-file", "ue", "measurement")
+    if is_kind and rest[0] not in below and len(elements) == len(below):
+        for element in elements:
+            _set(element, rest, value)
+        return
+    _set(below, rest, value)
+
+
+def _value(text: str) -> object:
+    try:
+        return tomllib.loads(f"x = {text}")["x"]
+    except (tomllib.TOMLDecodeError, RecursionError):
+        return text.strip()
+
+
+def _duration_ns(written: object) -> int:
+    try:
+        return round(seconds(written) * 1e9) if isinstance(written, str) else NO_DURATION_NS
+    except ValueError:
+        return NO_DURATION_NS
+
+
+def inputs(tables: Mapping[str, Any]) -> Iterator[Input]:
+    """Yields the measured inputs of a scenario. Values of a wrong type are left out."""
+    for name, link in _named(tables, "link"):
+        for prefix, direction in (("", link), ("reverse.", link.get("reverse"))):
+            if not isinstance(direction, dict):
+                continue
+            for kind in ("rate", "delay"):
+                value = direction.get(kind)
+                if isinstance(value, dict) and any(
+                    isinstance(value.get(key), str) for key in ("measurement", "series")
+                ):
+                    yield Input(kind, "link", name, prefix + kind, value)
+    for name, table in _named(tables, "channel-file"):
+        if any(isinstance(table.get(key), str) for key in ("measurement", "file")):
+            yield Input(
+                "channel",
+                "channel-file",
+                name,
+                "measurement" if "measurement" in table else "file",
+                table,
+            )
+    for name, ue in _named(tables, "ue"):
+        trace = ue.get("trace")
+        if isinstance(trace, dict) and isinstance(trace.get("measurement"), str):
+            yield Input("positions", "ue", name, "trace", trace)
+
+
+def _named(tables: Mapping[str, Any], kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
+    found = tables.get(kind)
+    for name, table in found.items() if isinstance(found, dict) else ():
+        if isinstance(table, dict):
+            yield name, table
+
+
+def _measurement(tables: Mapping[str, Any], one: Input) -> Mapping[str, Any] | None:
+    """Returns the table of the measurement that an input names. None if there is none."""
+    name = one.value.get("measurement")
+    known = tables.get("measurement")
+    table = known.get(name) if isinstance(known, dict) and isinstance(name, str) else None
+    return table if isinstance(table, dict) else None
+
+
+def _replaced(scenario: _Scenario, one: Input) -> list[str]:
+    """Returns the overrides in place of an input. Empty if it stays as it is."""
+    if isinstance(one.value.get("measurement"), str):
+        known = scenario.tables.get("measurement")
+        name = one.value["measurement"]
+        table = _measurement(scenario.tables, one)
+        if table is None:
+            names = [*known] if isinstance(known, dict) else []
+            message = _names.unknown("measurement", name, names)
+            if not names:
+                message = f"there is no measurement {name!r}; expected a table [measurement.{name}]"
+            raise MeasuredError(message, key="measurement")
+        if not is_valid({key: value for key, value in table.items() if key != "net"}):
+            # The reader of scenarios reports the mistake.
+            return []
+        file = scenario.base / table["file"]
+        measured = open_measurement(
+            file, name=table["file"], table=_plain(table), base=scenario.base
+        )
+    else:
+        named = one.value.get("series") or one.value.get("file")
+        file = scenario.base / str(named)
+        if not file.is_file() or is_plain(file, one.kind):
+            return []
+        measured = open_measurement(file, name=str(named))
+    if measured.preset is not None and measured.preset.kind == "mahimahi":
+        return _opportunities(one, file)
+    return _CONVERTED[one.kind](scenario, one, measured)
+
+
+def _plain(table: Mapping[str, Any]) -> dict[str, Any]:
+    return {key: value for key, value in table.items() if key != "net"}
+
+
+def _opportunities(one: Input, file: Path) -> list[str]:
+    if one.kind != "rate":
+        raise MeasuredError(
+            f"{file.name} has delivery opportunities of mahimahi, which are a rate; expected the "
+            "key "
+            "`rate` of a link",
+            key="measurement",
+        )
+    return [f'link.{one.name}.{one.key}={{ trace = "{file.absolute()}" }}']
+
+
+def _rates(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:
+    quantity = one.value.get("quantity", one.kind)
+    if quantity not in (RATES if one.kind == "rate" else DELAYS):
+        return []
+    column = ("rate_mbps", 1.0) if one.kind == "rate" else ("delay_ms", 1.0)
+    if quantity == "round-trip":
+        column = ("delay_ms", 0.5)
+    measured = _of_old_form(measured, one)
+    found = replay.steps(measured, quantity, scenario.duration_ns, column)
+    parts = [f'series = "{_kept(found.text)}"']
+    repeat = one.value.get("repeat-every")
+    if found.repeat_ns is not None:
+        parts.append(f'repeat-every = "{found.repeat_ns} ns"')
+    elif isinstance(repeat, str):
+        parts.append(f'repeat-every = "{repeat}"')
+    return [f"link.{one.name}.{one.key}={{ {', '.join(parts)} }}"]
+
+
+def _of_old_form(measured: Measurement, one: Input) -> Measurement:
+    """Returns the table of a file that is named without a measurement.
+
+    Its first row must be at the start of the run, and gaps are allowed, as in plain files.
+    """
+    if "measurement" in one.value:
+        return measured
+    return replace(measured, keys=replace(measured.keys, maximum_gap_s=None))
+
+
+def _channels(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:
+    names = {key: one.value.get(key) for key in ("ue", "cell")}
+    is_plain = "measurement" not in one.value
+    text = replay.channels(measured, scenario.duration_ns, names, is_plain=is_plain)
+    path = f"channel-file.{one.name}"
+    found = [f'{path}.file="{_kept(text)}"']
+    if is_plain:
+        return found
+    keys = measured.keys
+    own = {
+        "outside": "hold" if keys.outside == "hold" else "error",
+        "interpolation": keys.interpolate,
+        "maximum-gap": f"{(keys.maximum_gap_s or 1_000_000):g} s",
+    }
+    if keys.outside in ("repeat", "end"):
+        raise MeasuredError(
+            f'`outside = "{keys.outside}"` for channels; expected "hold" or "refuse"', key="outside"
+        )
+    found += [f'{path}.{key}="{value}"' for key, value in own.items() if key not in one.value]
+    return found
+
+
+def _positions(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:
+    table = _measurement(scenario.tables, one) or {}
+    projection = None
+    if isinstance(table.get("net"), str):
+        try:
+            projection = _projection.of_network(scenario.base / table["net"])
+        except _projection.ProjectionError as error:
+            raise MeasuredError(str(error), key="net") from None
+    text = replay.positions(measured, scenario.duration_ns, projection)
+    kept = _kept(text)
+    return [f'ue.{one.name}.trace={{ file = "{kept}", format = "sumo-csv", id = "{replay.ID}" }}']
+
+
+_CONVERTED: Mapping[str, Callable[[_Scenario, Input, Measurement], list[str]]] = {
+    "rate": _rates,
+    "delay": _rates,
+    "channel": _channels,
+    "positions": _positions,
+}
+
+
+def _kept(text: str) -> Path:
+    """Returns the file of the cache with this text."""
+    from fadeout import _traces
+
+    digest = hashlib.sha256(text.encode()).hexdigest()
+    kept = _traces.cache_dir() / f"{digest[:32]}.csv"
+    if not kept.exists():
+        scratch = kept.with_suffix(f".{os.getpid()}.tmp")
+        scratch.write_text(text)
+        scratch.replace(kept)
+    return kept
+
+
+def is_plain(file: Path, kind: str) -> bool:
+    """Returns True if the simulator reads the file itself: with commas and its own names."""
+    try:
+        if file.stat().st_size > PLAIN_BYTES:
+            return True
+        data = file.read_bytes()
+    except OSError:
+        return True
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError:
+        return False
+    if '"' in text or "\0" in text:
+        return False
+    rows = [line.strip() for line in text.splitlines()]
+    rows = [line for line in rows if line and not line.startswith("#")]
+    if not rows:
+        return True
+    header = [cell.strip() for cell in rows[0].split(",")]
+    if kind == "channel":
+        header = [cell.removeprefix("\ufeff").lower() for cell in header]
+        values = {"gain_db", "sinr_db"}
+        return (
+            {"ue", "cell"} <= {*header}
+            and bool({"time_s", "time_ms"} & {*header})
+            and bool(values & {*header})
+        )
+    if "time_s" not in header or not {"rate_mbps", "delay_ms"} & {*header}:
+        return False
+    if len(rows) < 2:
+        return True
+    first = rows[1].split(",")
+    column = header.index("time_s")
+    # A table that begins at another time than zero has times of another kind.
+    return column >= len(first) or bool(re.fullmatch(r"\s*[-+]?(0*\.?0+)\s*|\D.*", first[column]))
