@@ -73,6 +73,10 @@ impl PyEpisodes {
 
     /// Steps the episodes whose place in `stepped` is not zero. `actions` has the actions of all
     /// agents, episode by episode.
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "PyO3 hands over what it took from Python"
+    )]
     fn step(&self, py: Python<'_>, actions: PyBuffer<f64>, stepped: PyBuffer<u8>) -> PyResult<()> {
         let agents = self.config.agents.len();
         {
@@ -98,6 +102,10 @@ impl PyEpisodes {
     /// Writes observations (float32), rewards, and the flags of ends (bytes) of all episodes. Also
     /// writes the measurements of each agent: time, length of the interval, throughput in Mbit/s,
     /// mean round-trip time, and loss ratio.
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "PyO3 hands over what it took from Python"
+    )]
     fn read(
         &self,
         py: Python<'_>,
@@ -202,6 +210,10 @@ pub(crate) struct PyFeatures(Vec<usize>);
 #[pymethods]
 impl PyFeatures {
     #[new]
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "PyO3 hands over what it took from Python"
+    )]
     fn new(names: Vec<String>) -> PyResult<PyFeatures> {
         let numbers = names.iter().map(|name| {
             let unknown = || PyValueError::new_err(format!("no feature \"{name}\""));

@@ -126,11 +126,19 @@ impl PySimulation {
     }
 
     /// Looks up the names of values to observe.
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "PyO3 hands over what it took from Python"
+    )]
     fn observations(&self, names: Vec<String>) -> PyResult<PyObservations> {
         self.change_state(|simulation| PyObservations::new(simulation, &names))
     }
 
     /// Writes the present values to `out`, a buffer of as many floats.
+    #[allow(
+        clippy::needless_pass_by_value,
+        reason = "PyO3 hands over what it took from Python"
+    )]
     fn observe(&self, py: Python<'_>, what: &PyObservations, out: PyBuffer<f64>) -> PyResult<()> {
         self.change_state(|simulation| what.write(py, simulation, &out))
     }

@@ -103,7 +103,8 @@ def search(
         kept: the share of the policies that determine the next distribution.
         spread: the standard deviation of the first weights.
         seed: the seed of the policies and of the episodes.
-        progress: a function of the round and of the mean reward of its best policies.
+        progress: a function that is called after each round, with its number and the mean
+            reward of its best policies.
 
     Returns:
         The policy with the mean weights of the last round.

@@ -56,10 +56,11 @@ impl RadioAccess {
     /// Multiplies the rate of a UE by `weight` before the schedulers of all cells compare it with
     /// other UEs' rates. Returns false if no scheduler compares rates.
     pub fn set_weight(&mut self, ue: UeId, weight: f64) -> bool {
-        let cells = self.service.cells.iter_mut();
-        cells.fold(false, |is_used, cell| {
-            cell.set_weight(ue, weight) || is_used
-        })
+        let mut is_used = false;
+        for cell in &mut self.service.cells {
+            is_used |= cell.set_weight(ue, weight);
+        }
+        is_used
     }
 
     /// Returns a row of the data that waits in a direction of a bearer.
