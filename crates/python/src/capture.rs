@@ -14,6 +14,10 @@ use std::path::PathBuf;
 /// # Errors
 /// Raises `OSError` if the file cannot be read, and `ValueError` if it is no capture.
 #[pyfunction]
+#[allow(
+    clippy::needless_pass_by_value,
+    reason = "PyO3 hands over what it took from Python"
+)]
 pub(crate) fn read_capture(py: Python<'_>, path: PathBuf) -> PyResult<Bound<'_, PyDict>> {
     let file = File::open(&path).map_err(|error| PyOSError::new_err(error.to_string()))?;
     let capture = py
