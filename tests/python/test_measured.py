@@ -333,6 +333,11 @@ def test_a_trace_of_mahimahi_is_a_measurement_too(scenario):
     assert fadeout.run(scenario(trace, LOG, more)).fingerprint == named
 
 
+def test_rates_of_an_idle_sender_are_zero(tmp_path: Path):
+    log = "time_s,rate_kbps\n0,0.5\n1,1\n2,3\n"
+    assert rates(tmp_path, log) == [(0, 0), (1, 0.001), (2, 0.003)]
+
+
 def test_half_of_a_round_trip_is_the_delay(tmp_path: Path):
     table = measured(tmp_path, "time_s,rtt_ms\n0,60\n1,80\n")
     found = replay.steps(table, "round-trip", 10**9, ("delay_ms", 0.5))

@@ -4,7 +4,7 @@ Each function returns the text of one input: rates or delays of a link, channels
 time of the text is that of the run.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -15,9 +15,10 @@ from fadeout.measured import times
 from fadeout.measured.errors import MeasuredError, at_line
 from fadeout.measured.table import Measurement
 
+LEAST_MBPS = 1e-3
+"""Smallest rate of a link that changes. Lower measured rates are those of an idle sender."""
 ID = "ue"
 """Name of the UE in a file of positions."""
-SHOWN_GAPS = 1
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,8 @@ def steps(
     rows = measured.rows([quantity])
     outside = measured.keys.outside or "hold"
     at, values = rows["t"].to_numpy(), rows[quantity].to_numpy() * write[1]
+    if write[0] == "rate_mbps":
+        values = np.where(values < LEAST_MBPS, 0.0, values)
     last_step = int(at[-1] - at[-2]) if len(at) > 1 else 1_000_000_000
     run = window(measured, rows, duration_ns, last_step)
     _check_gaps(measured, rows, run)
@@ -319,6 +322,3 @@ def _uncovered(
 def _table(nanoseconds: np.ndarray, columns: Mapping[str, np.ndarray]) -> str:
     frame = pl.DataFrame({"time_s": nanoseconds / 1e9, **columns})
     return frame.write_csv()
-
-
-Converter = Callable[[Measurement, int], str]
