@@ -15,6 +15,7 @@ mod mobility;
 mod multipath;
 mod outdoors;
 mod outlook;
+mod overlap;
 mod prediction;
 mod rab;
 mod radio;

@@ -150,7 +150,7 @@ impl<'s> Walls<'s> {
             large: Vec::new(),
         };
         for (index, one) in walls.buildings.iter().enumerate() {
-            let (low, high) = (square(one.low), square(one.high));
+            let (low, high) = (square(one.low.0, one.low.1), square(one.high.0, one.high.1));
             let count = (high.0 - low.0 + 1) as f64 * (high.1 - low.1 + 1) as f64;
             if count > MOST_SQUARES {
                 walls.large.push(index);
@@ -167,13 +167,13 @@ impl<'s> Walls<'s> {
 
     /// True if a position is within the walls of a building.
     fn hold(&self, at: Point) -> bool {
-        let near = self.squares.get(&square((at.x, at.y)));
+        let near = self.squares.get(&square(at.x, at.y));
         let mut near = near.into_iter().flatten().chain(&self.large);
         near.any(|&index| holds(self.buildings[index], at))
     }
 }
 
-fn square((x, y): (f64, f64)) -> (i64, i64) {
+fn square(x: f64, y: f64) -> (i64, i64) {
     ((x / SQUARE_M).floor() as i64, (y / SQUARE_M).floor() as i64)
 }
 

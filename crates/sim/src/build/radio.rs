@@ -4,7 +4,6 @@ mod part;
 mod track;
 
 pub(super) use part::part;
-pub(crate) use track::overlap;
 
 use super::{BuildError, all, channel_file, dual, outdoors, vehicles};
 use crate::radio::Radio;

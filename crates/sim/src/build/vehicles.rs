@@ -1,7 +1,7 @@
 //! Groups of vehicles.
 
 use super::BuildError;
-use super::radio::overlap;
+use super::overlap::overlap;
 use fadeout_core::random::Stream;
 use fadeout_core::{Meters, Point, Span};
 use fadeout_mobility::import::TracedVehicle;
@@ -79,30 +79,7 @@ pub(super) fn ride(
 fn fleet(group: &VehicleGroup, duration: Span, random: Stream) -> Result<Fleet, String> {
     let bodies: Vec<Body> = group.types.iter().map(body).collect();
     let road = match &group.road {
-        Road::Trace {
-            file,
-            format,
-            start,
-        } => {
-            let read = match format {
-                MovementFormat::SumoCsv => import::sumo_csv_vehicles(text_of(file)?),
-                _ => import::sumo_vehicles(text_of(file)?),
-            };
-            let read = read.map_err(|error| format!("{}: {error}", file.path))?;
-            let spans = read.values().map(TracedVehicle::span);
-            let whole = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
-            if let Some(whole) = whole {
-                overlap(whole, (*start, duration))
-                    .map_err(|reason| format!("{}: the traffic {reason}", file.path))?;
-            }
-            let seen = read.into_values();
-            let seen = seen.filter_map(|vehicle| vehicle.starting_at(*start));
-            let typed = seen.map(|vehicle| {
-                let body = bodies[type_of(group, vehicle.kind.as_deref())];
-                (vehicle, body)
-            });
-            return Fleet::traced(typed.collect()).map_err(|error| error.to_string());
-        }
+        Road::Trace { .. } => return traced(group, &bodies, duration),
         Road::Motorway {
             length,
             start,
@@ -152,6 +129,36 @@ fn fleet(group: &VehicleGroup, duration: Span, random: Stream) -> Result<Fleet, 
         step: group.step,
     };
     Fleet::driven(config, random).map_err(|error| error.to_string())
+}
+
+/// Returns the vehicles of a trace from the start of the run on.
+fn traced(group: &VehicleGroup, bodies: &[Body], duration: Span) -> Result<Fleet, String> {
+    let Road::Trace {
+        file,
+        format,
+        start,
+    } = &group.road
+    else {
+        unreachable!("the caller has a trace");
+    };
+    let read = match format {
+        MovementFormat::SumoCsv => import::sumo_csv_vehicles(text_of(file)?),
+        _ => import::sumo_vehicles(text_of(file)?),
+    };
+    let read = read.map_err(|error| format!("{}: {error}", file.path))?;
+    let spans = read.values().map(TracedVehicle::span);
+    let whole = spans.reduce(|one, other| (one.0.min(other.0), one.1.max(other.1)));
+    if let Some(whole) = whole {
+        overlap(whole, (*start, duration))
+            .map_err(|reason| format!("{}: the traffic {reason}", file.path))?;
+    }
+    let seen = read.into_values();
+    let seen = seen.filter_map(|vehicle| vehicle.starting_at(*start));
+    let typed = seen.map(|vehicle| {
+        let body = bodies[type_of(group, vehicle.kind.as_deref())];
+        (vehicle, body)
+    });
+    Fleet::traced(typed.collect()).map_err(|error| error.to_string())
 }
 
 /// Returns the index of the vehicle type for a kind of vehicle in a trace file. Kinds that the

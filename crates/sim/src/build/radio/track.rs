@@ -1,7 +1,8 @@
 //! Tracks of UEs.
 
+use crate::build::overlap::overlap;
 use fadeout_core::random::Stream;
-use fadeout_core::{Point, Span, Time};
+use fadeout_core::{Point, Span};
 use fadeout_mobility::{self as mobility, Mobility, Track};
 use fadeout_scenario::{self as scenario, Movement, Named};
 
@@ -67,27 +68,4 @@ fn imported(trace: &scenario::MovementTrace, height: f64, duration: Span) -> Res
         overlap(span, (*start, duration)).map_err(|reason| format!("{path}: \"{id}\" {reason}"))?;
     }
     Ok(track.starting_at(*start).raised(height))
-}
-
-/// Checks that a trace overlaps with the run, whose start in the trace and duration are `run`.
-///
-/// # Errors
-/// Returns the times of both, and the `start` with which they would overlap.
-pub(crate) fn overlap((first, last): (Time, Time), run: (Span, Span)) -> Result<(), String> {
-    let from = Time::ZERO.saturating_add(run.0);
-    let until = from.saturating_add(run.1);
-    // A node that never moves has one time, at which it is placed.
-    if first <= until && (last >= from || first == last) {
-        return Ok(());
-    }
-    let seconds = |time: Time| time.as_secs_f64();
-    Err(format!(
-        "moves from {} s to {} s of the trace, but the run covers {} s to {} s; expected \
-         `start = \"{} s\"` or another time within the trace",
-        seconds(first),
-        seconds(last),
-        seconds(from),
-        seconds(until),
-        seconds(first)
-    ))
 }
