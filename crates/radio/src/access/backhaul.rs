@@ -25,6 +25,8 @@ pub(super) fn with_step<R>(
     let stack = &managed.service.stack;
     let mut step = Step {
         now: env.now,
+        seed: managed.service.seed,
+        ue: managed.ue,
         config: managed.config,
         loads: managed.loads,
         held: managed.held,

@@ -275,7 +275,8 @@ impl MobilityConfig {
         self.utra.contains(&self.station(cell))
     }
 
-    /// Returns the time from the handover request to the command if no message is delayed.
+    /// Returns the time from the handover request to the command if no message is delayed and the
+    /// admission takes its median time.
     pub(crate) fn usual_preparation(&self) -> Span {
         self.fixed_delay() * 2 + self.procedure.admission
     }
@@ -481,8 +482,11 @@ pub struct ProcedureConfig {
     pub station_delay: Span,
     /// One-way delay of signalling between a base station and the core.
     pub core_delay: Span,
-    /// Time of the admission control at the target.
+    /// Duration of the admission control at the target. The median if `admission_p90` is given.
     pub admission: Span,
+    /// 90th percentile of the duration of the admission control. `None` if each admission takes
+    /// the same time.
+    pub admission_p90: Option<Span>,
     /// Time from the reception of the command to the first random access occasion that the UE can
     /// use. The time covers RRC processing, cell search and synchronisation.
     pub interruption: Span,
@@ -531,6 +535,7 @@ impl Default for ProcedureConfig {
             station_delay: keys.station_delay,
             core_delay: keys.core_delay,
             admission: keys.admission_delay,
+            admission_p90: None,
             interruption: keys.interruption,
             utra_interruption: keys.utra_interruption,
             from_utra: Span::from_millis(70),

@@ -394,7 +394,7 @@ impl Candidacy {
     fn on_signal(&mut self, signal: NetworkSignal, step: &mut Step<'_>) {
         match signal {
             NetworkSignal::Request(cell) => {
-                let at = step.after(step.config.procedure.admission);
+                let at = step.after(step.admission(cell));
                 self.deciding.push((cell, at));
             }
             NetworkSignal::Acknowledge(cell) => {

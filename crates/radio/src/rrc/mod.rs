@@ -24,6 +24,7 @@
 //!
 //! Standard: TS 38.331 §5.3.10.3; TS 36.331 §5.3.11.3.
 
+mod admission;
 pub(crate) mod attach;
 pub(crate) mod backhaul;
 pub(crate) mod beam_failure;

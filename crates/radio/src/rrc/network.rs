@@ -13,7 +13,7 @@ use super::backhaul::{NetworkMessages, NetworkNode, NetworkSignal};
 use super::candidacy::Candidacy;
 use super::secondary_node::NodeAct;
 use crate::config::{BicastStart, DataForwarding, Interface, MobilityConfig};
-use fadeout_core::{CellId, RrcEvent, Span, Time};
+use fadeout_core::{CellId, RrcEvent, Span, Time, UeId};
 use std::collections::VecDeque;
 
 /// Time after which a lost path switch request is repeated: the least retransmission timeout of
@@ -118,6 +118,9 @@ pub(crate) enum Act {
 /// Inputs of one step of the network, and the list of actions that the step returns.
 pub(crate) struct Step<'a> {
     pub now: Time,
+    /// Seed of the run.
+    pub seed: u64,
+    pub ue: UeId,
     pub config: &'a MobilityConfig,
     /// Number of UEs in each cell.
     pub loads: &'a [u32],
@@ -274,7 +277,7 @@ impl Network {
             step.after(procedure.preparation)
         } else {
             let there_and_back = step.config.station_delay(source, target) * 2;
-            step.after(there_and_back + procedure.admission)
+            step.after(there_and_back + step.admission(target))
         };
         self.preparation = Preparation::Requested { target, at };
     }
@@ -498,7 +501,7 @@ impl Network {
             | NetworkSignal::Refuse(target)
                 if self.requested_target() != Some(target) => {}
             NetworkSignal::Request(target) => {
-                self.admission = Some((target, step.after(step.config.procedure.admission)));
+                self.admission = Some((target, step.after(step.admission(target))));
             }
             NetworkSignal::Acknowledge(target) => self.on_accepted(target, step),
             NetworkSignal::Refuse(target) => {

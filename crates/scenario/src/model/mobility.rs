@@ -155,8 +155,13 @@ key_table! {
         /// one-way delay between a base station and the core network. Used only with `signalling =
         /// "given"`.
         core_delay: Span = TIME, MOBILITY;
-        /// Duration of the admission control at the target.
+        /// Duration of the admission control at the target. Its median if `admission-delay-p90` is
+        /// given.
         admission_delay: Span = TIME, MOBILITY;
+        /// 90th percentile of the duration of the admission control. The durations then have a
+        /// log-normal distribution with the median `admission-delay`. Default: each admission takes
+        /// the same time.
+        admission_delay_p90: Option<Span> = TIME, Optional;
         /// Largest number of UEs in a cell. A cell with this number of UEs refuses handovers.
         /// Default: no limit.
         max_ues: Option<u32> = Shape::Integer { min: 1, max: u32::MAX as u64 }, Optional;
@@ -309,9 +314,31 @@ impl MobilityManagement {
         is_good
     }
 
+    /// Checks that the 90th percentile of the admission is not below a positive median.
+    fn has_p90_above_median(&self, fields: &Fields, builder: &mut Builder<'_, '_>) -> bool {
+        let (median, p90) = (self.admission_delay, self.admission_delay_p90);
+        let Some(p90) = p90 else { return true };
+        if median > Span::ZERO && p90 >= median {
+            return true;
+        }
+        let (message, expected) = match median > Span::ZERO {
+            true => (
+                "`admission-delay-p90` is shorter than the median `admission-delay`",
+                format!("at least \"{median}\""),
+            ),
+            false => (
+                "`admission-delay-p90` with a median `admission-delay` of zero",
+                "a positive `admission-delay`, or no `admission-delay-p90`".to_owned(),
+            ),
+        };
+        builder.mistake(fields.place_of("admission-delay-p90"), message, &expected);
+        false
+    }
+
     fn with_core(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
         let has_gaps = self.has_gaps_of_the_list(fields, builder);
         if !has_gaps
+            || !self.has_p90_above_median(fields, builder)
             || !self.watches_beams_well(fields, builder)
             || !self.fits_procedure(fields, builder)
         {

@@ -364,6 +364,24 @@ fn a_step_of_preambles_power_needs_a_power_to_begin_with() {
 }
 
 #[test]
+fn a_90th_percentile_of_the_admission_is_not_below_its_positive_median() {
+    let scenario_with = |keys: &str| format!("{CELL}[ue.phone]\n[mobility-management]\n{keys}\n");
+    let p90 = "admission-delay-p90 = \"9 ms\"";
+    assert_eq!(
+        only(&scenario_with(p90)),
+        "`admission-delay-p90` is shorter than the median `admission-delay`",
+        "the default median is 10 ms"
+    );
+    assert_eq!(
+        only(&scenario_with(&format!("admission-delay = \"0 s\"\n{p90}"))),
+        "`admission-delay-p90` with a median `admission-delay` of zero"
+    );
+    let both = format!("admission-delay = \"9 ms\"\n{p90}");
+    let mobility = accepted(&scenario_with(&both)).mobility.expect("it is on");
+    assert_eq!(mobility.admission_delay_p90, Some(Span::from_millis(9)));
+}
+
+#[test]
 fn keys_of_beam_failure_stand_together_with_values_of_their_lists() {
     let scenario_with = |keys: &str| format!("{CELL}[ue.phone]\n[mobility-management]\n{keys}\n");
     let all = "beam-failure-instance-max-count = 8\nbeam-failure-detection-timer = 2\n\

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::{MobilityConfig, Signalling};
+use fadeout_core::UeId;
 use std::collections::{BTreeSet, VecDeque};
 
 const SOURCE: CellId = CellId(0);
@@ -66,6 +67,8 @@ impl Stations {
         let mut acts = VecDeque::new();
         let mut step = Step {
             now: at_ms(ms),
+            seed: 1,
+            ue: UeId(0),
             config: &self.config,
             loads: &self.loads,
             held: &mut self.held,

@@ -61,6 +61,8 @@ impl Rig {
         let mut acts = VecDeque::new();
         let mut step = Step {
             now: at_ms(ms),
+            seed: 1,
+            ue: UeId(0),
             config: &self.config,
             loads: &self.loads,
             held: &mut self.held,

@@ -238,7 +238,7 @@ impl SecondaryNetwork {
                     Some((_, RequestReason::Handover(master))) => master,
                     _ => step.serving.unwrap_or(cell),
                 };
-                let at = step.after(step.config.procedure.admission);
+                let at = step.after(step.admission(cell));
                 self.deciding.push((cell, requester, at));
             }
             NodeSignal::Accept(cell) => match asked.filter(|&(target, _)| target == cell) {

@@ -96,6 +96,7 @@ fn procedure(described: &scenario::MobilityManagement) -> ProcedureConfig {
         station_delay: described.station_delay,
         core_delay: described.core_delay,
         admission: described.admission_delay,
+        admission_p90: described.admission_delay_p90,
         interruption: described.interruption,
         utra_interruption: described.utra_interruption,
         t304: described.t304,

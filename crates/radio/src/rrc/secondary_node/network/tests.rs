@@ -1,5 +1,6 @@
 use super::*;
 use crate::config::{Interface, MobilityConfig, Signalling};
+use fadeout_core::UeId;
 use std::collections::{BTreeSet, VecDeque};
 
 const MASTER: CellId = CellId(0);
@@ -62,6 +63,8 @@ impl Net {
     fn run_step<R>(&mut self, action: impl FnOnce(&mut SecondaryNetwork, &mut Step<'_>) -> R) -> R {
         let mut step = Step {
             now: self.now,
+            seed: 1,
+            ue: UeId(0),
             config: &self.config,
             loads: &self.loads,
             held: &mut self.held,
