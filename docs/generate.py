@@ -13,7 +13,7 @@ import reference
 from fadeout import _native, _observations
 from fadeout._columns import all_table_docs
 from fadeout._quantities import range_text
-from fadeout._schema import nested, resolve, shape
+from fadeout._schema import nested, required_of, resolve, shape
 from fadeout.validate import linux
 from fadeout.validate.measured import judge
 from markdown_tables import markdown
@@ -261,7 +261,7 @@ class ScenarioTables:
         if path and "description" in schema:
             parts.append(schema["description"])
         rows, below = [], []
-        required = schema.get("required", [])
+        required = required_of(schema)
         for key, entry in schema.get("properties", {}).items():
             entry = resolve(entry, self.definitions)
             here = f"{path}.{key}" if path else key
@@ -291,7 +291,7 @@ class ScenarioTables:
 
 def keys_of(table: dict[str, Any]) -> str:
     """Returns the keys of a table as text, the same for tables with the same keys."""
-    return json.dumps([table.get("properties", {}), table.get("required", [])], sort_keys=True)
+    return json.dumps([table.get("properties", {}), required_of(table)], sort_keys=True)
 
 
 def default_of(entry: dict[str, Any]) -> str:

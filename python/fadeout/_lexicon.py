@@ -23,6 +23,8 @@ KINDS = {
     "queue-discipline": "Drops and marks of a link's queue",
     "radio-access-bearer": "Link over 2G or 3G",
     "deployment": "Sites of a network: places and directions of its cells",
+    "timing": "Times of equipment, measured or by the standards",
+    "cell-preset": "Cell of a commercial network in one line",
     "radio": "Radio technology of a cell",
     "path-loss": "Loss of a signal over distance",
     "fading": "Variation of a signal over milliseconds",

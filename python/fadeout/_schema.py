@@ -85,8 +85,13 @@ def all_keys() -> list[Key]:
     return list(seen.values())
 
 
+def required_of(table: Entry) -> list[str]:
+    """Returns the keys that a table must have, or must have without a preset."""
+    return table.get("required", table.get("else", {}).get("required", []))
+
+
 def _keys(path: str, table: Entry, definitions: Entry) -> Iterator[Key]:
-    required = table.get("required", [])
+    required = required_of(table)
     for name, entry in table.get("properties", {}).items():
         entry = resolve(entry, definitions)
         here = f"{path}.{name}" if path else name
@@ -153,7 +158,7 @@ def shape(entry: Entry, definitions: Entry, code: Callable[[str], str] = str) ->
     if "enum" in entry:
         return ", ".join(code(json.dumps(value)) for value in entry["enum"])
     if "properties" in entry or "additionalProperties" in entry:
-        required = entry.get("required", [])
+        required = required_of(entry)
         return f"table with {', '.join(map(code, required))}" if required else "table"
     if entry.get("examples"):
         return f"such as {code(json.dumps(entry['examples'][0]))}"

@@ -125,6 +125,8 @@ PAGES = {
     "radio-access-bearers": ["models/rabs.md"],
     "radios": ["models/radio-access.md"],
     "deployments": ["models/deployment.md"],
+    "timings": ["models/equipment.md"],
+    "cell-presets": ["models/equipment.md"],
     "path-losses": ["models/channel.md"],
     "fadings": ["models/channel.md"],
     "blockage-models": ["models/blockage.md", "models/channel.md"],

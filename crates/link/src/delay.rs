@@ -19,6 +19,20 @@ pub enum DelayConfig {
 }
 
 impl DelayConfig {
+    /// Returns the delay that is longer by `more` at all times.
+    #[must_use]
+    pub fn plus(mut self, more: Span) -> DelayConfig {
+        match &mut self {
+            DelayConfig::Constant(delay) => *delay = delay.saturating_add(more),
+            DelayConfig::Steps { steps, .. } => {
+                for step in steps {
+                    step.delay = step.delay.saturating_add(more);
+                }
+            }
+        }
+        self
+    }
+
     /// Returns the longest delay.
     pub fn longest(&self) -> Span {
         match self {
@@ -120,6 +134,21 @@ impl DelaySteps {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn more_delay_is_added_to_every_step() {
+        let ms = Span::from_millis;
+        let delay_step = |at, delay| DelayStep {
+            at: ms(at),
+            delay: ms(delay),
+        };
+        let steps = |delays: [u64; 2]| DelayConfig::Steps {
+            steps: vec![delay_step(0, delays[0]), delay_step(20, delays[1])],
+            repeat_every: None,
+        };
+        assert_eq!(steps([10, 50]).plus(ms(3)), steps([13, 53]));
+        assert_eq!(DelayConfig::from(ms(10)).plus(ms(3)), ms(13).into());
+    }
 
     #[test]
     fn the_delay_follows_its_steps_however_far_they_are() {

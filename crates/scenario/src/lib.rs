@@ -5,8 +5,9 @@
 //! returns a completely resolved [`Scenario`], or every mistake with its place. [`schema`] returns
 //! the same format as a JSON Schema. Both functions use one table of keys, so they always agree.
 //!
-//! A text is processed in four steps. `tree` stores the place of every key and value. `overrides`
-//! changes the tree. `read` checks the tree against the shapes of the keys. `build` looks up names
+//! A text is processed in five steps. `tree` stores the place of every key and value. `overrides`
+//! changes the tree. `presets` and `deployment` write the keys that presets and deployments stand
+//! for into the tree. `read` checks the tree against the shapes of the keys. `build` looks up names
 //! and checks conditions on several values.
 //!
 //! Tables are declared in `model` with `key_table!` and `variants!`. A declaration contains keys,
@@ -19,6 +20,7 @@ mod finding;
 mod keys;
 mod model;
 mod overrides;
+mod presets;
 pub mod quantity;
 mod read;
 mod resolved;
@@ -33,6 +35,7 @@ pub use error::{ScenarioError, ScenarioErrors};
 pub use finding::Finding;
 pub use model::*;
 pub use overrides::Override;
+pub use presets::{CELL_PRESETS, TIMINGS};
 pub use resolved::toml_from_json;
 pub use schema::schema;
 pub use suggest::nearest;
@@ -117,7 +120,7 @@ pub fn locate(
     let mut reader = read::Reader::new(catalog, &[]);
     // The reader accepted this scenario, so its only mistakes are users' own names.
     let mut document = document(text, overrides, &mut reader.mistakes).unwrap_or_default();
-    deployment::expand(&mut document, &mut reader);
+    presets::expand(&mut document, &mut reader);
     for finding in findings {
         mistakes.push(finding.mistake(&document));
     }

@@ -51,7 +51,16 @@ fn table(keys: &[Key], catalog: &Catalog) -> Value {
         .filter(|key| key.presence == Presence::Required)
         .map(|key| key.name)
         .collect();
-    object(properties, &required)
+    let mut object = object(properties, &required);
+    // A preset gives the required keys of the table.
+    if keys.iter().any(|key| key.name == "preset")
+        && let Some(fields) = object.as_object_mut()
+        && let Some(required) = fields.remove("required")
+    {
+        fields.insert("if".to_owned(), json!({ "required": ["preset"] }));
+        fields.insert("else".to_owned(), json!({ "required": required }));
+    }
+    object
 }
 
 /// Returns the schema of an object that allows only the given properties.

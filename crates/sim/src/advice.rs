@@ -3,6 +3,7 @@
 mod attach;
 mod connect;
 mod duplex;
+mod equipment;
 mod forwarding;
 mod inside;
 mod mobility;
@@ -36,6 +37,7 @@ use std::collections::BTreeSet;
 ///   neighbour cell.
 /// - UEs that begin to attach after the end of the run, or whose T300 expires before a response can
 ///   arrive.
+/// - An `equipment-delay` of a cell whose node has no link to a server.
 /// - A split bearer whose secondary node may queue data for longer than t-Reordering.
 /// - A period of scheduling requests or configured grants that the cell's duplex pattern lengthens.
 /// - A flow path that crosses a link in the reverse direction, from `to` to `from`, if no hop of
@@ -96,6 +98,7 @@ pub fn advice(scenario: &Scenario) -> Vec<String> {
     sentences.extend(attach::advise(scenario));
     sentences.extend(split::advise(scenario));
     sentences.extend(inside::advise(scenario));
+    sentences.extend(equipment::advise(scenario));
     let stretched = duplex::stretched(scenario);
     sentences.extend(by_kind("cell", stretched, Clone::clone, |one, _| {
         duplex::describe(one)

@@ -6,6 +6,7 @@ mod channel_file;
 mod defaults;
 mod divided;
 mod dual;
+mod equipment;
 mod findings;
 mod flow;
 mod handover;

@@ -55,6 +55,16 @@ static CATALOG: Catalog = Catalog {
             entries: fadeout_scenario::DEPLOYMENTS,
         },
         Kind {
+            name: "timing",
+            plural: "timings",
+            entries: fadeout_scenario::TIMINGS,
+        },
+        Kind {
+            name: "cell-preset",
+            plural: "cell-presets",
+            entries: fadeout_scenario::CELL_PRESETS,
+        },
+        Kind {
             name: "path-loss",
             plural: "path-losses",
             entries: fadeout_radio::channel::path_loss::PATH_LOSS_MODELS,

@@ -7,6 +7,7 @@ from functools import cache
 from random import Random
 from typing import Any
 
+from fadeout._schema import required_of
 from generator.bases import Scenario, all_bases
 from generator.mutate import Case, shorten
 from generator.schema import FILES, Draw, Node, Place, extremes, load, options, shape_for
@@ -120,9 +121,7 @@ def _has(table: Any, key: Any) -> bool:
 
 
 def _required(node: Node, draw: Draw, place: Place) -> Scenario:
-    found = {
-        key: draw.value(node["properties"][key], key, place) for key in node.get("required", [])
-    }
+    found = {key: draw.value(node["properties"][key], key, place) for key in required_of(node)}
     for key in ("name", "kind", "model", "mode"):
         names = node.get("properties", {}).get(key, {}).get("enum")
         if names:

@@ -6,6 +6,7 @@ from random import Random
 from typing import Any
 
 from fadeout import _toml
+from fadeout._schema import required_of
 from generator.bases import Scenario, all_bases, combined
 from generator.schema import FILES, Draw, Place, load, quantity, tables
 
@@ -149,7 +150,7 @@ def _change(case: Case, random: Random, wild: float) -> None:
     if not keys:
         return
     key = random.choice(keys)
-    if key in table and key not in node.get("required", []) and random.random() < 0.15:
+    if key in table and key not in required_of(node) and random.random() < 0.15:
         del table[key]
     else:
         table[key] = draw.value(node["properties"][key], key, place)

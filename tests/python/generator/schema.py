@@ -10,6 +10,8 @@ from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
+from fadeout._schema import required_of
+
 ROOT = Path(__file__).parents[3]
 Node = dict[str, Any]
 """A node of the JSON Schema."""
@@ -282,7 +284,7 @@ class Draw:
         return [self.value(node["items"], key, path) for _ in range(number)]
 
     def _table(self, node: Node, key: str, path: Place) -> dict[str, Any]:
-        required, found = node.get("required", []), {}
+        required, found = required_of(node), {}
         chance = self.optional / (1 + 0.5 * len(path))
         for name, inner in node.get("properties", {}).items():
             if name in required or (name not in FILES and self.random.random() < chance):

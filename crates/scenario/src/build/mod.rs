@@ -7,6 +7,7 @@ mod blockage;
 mod compression;
 mod drop;
 mod dual;
+mod equipment;
 mod flow;
 mod handover;
 mod link;
@@ -15,10 +16,11 @@ mod multipath;
 mod radio;
 mod route;
 
-use crate::deployment::{self, Deployed};
+use crate::deployment::Deployed;
 use crate::error::{Mistake, Mistakes, alternatives};
 use crate::keys::SCENARIO;
 use crate::model::*;
+use crate::presets;
 use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item, Reader, is_name};
 use crate::suggest::nearest;
@@ -47,7 +49,7 @@ pub(crate) fn scenario(
 ) -> Option<Scenario> {
     let mut document = document.clone();
     let names_deployments = document.entry("deployment").is_some();
-    let deployed = deployment::expand(&mut document, reader);
+    let deployed = presets::expand(&mut document, reader);
     let file = reader.fields(&document, SCENARIO, Place::START, "");
     let mut builder = Builder {
         reader,
@@ -117,6 +119,7 @@ impl Builder<'_, '_> {
         self.has_secondary_node =
             mobility.is_some_and(|fields| fields.item("secondary-node").is_some());
         radio::read_offers(self, file.map("cell"), &bases, &mut cells);
+        equipment::check(self, file.map("cell"), &cells);
         let mobility = self.mobility(file, !cells.is_empty());
         let prediction = self.prediction(file, !cells.is_empty());
         let buildings = each(file.map("building"), |name, fields| {

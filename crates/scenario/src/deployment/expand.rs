@@ -256,7 +256,7 @@ fn antenna(cell: &mut Table, case: &Case, azimuth: Option<f64>, place: Place, re
 }
 
 /// Sets a key that does not exist yet.
-fn put(table: &mut Table, key: &str, place: Place, text: &str) {
+pub(crate) fn put(table: &mut Table, key: &str, place: Place, text: &str) {
     if table.entry(key).is_none() {
         let node = TreeNode {
             place,

@@ -7,7 +7,7 @@ mod region;
 mod registry;
 mod roadside;
 
-pub(crate) use expand::{Deployed, expand};
+pub(crate) use expand::{Deployed, expand, put};
 pub(crate) use region::Region;
 pub(crate) use registry::stream_of;
 pub use registry::{DEPLOYMENTS, Deployment};

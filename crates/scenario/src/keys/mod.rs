@@ -111,6 +111,14 @@ pub(crate) static SCENARIO: &[Key] = &[
          number.",
     ),
     key(
+        "timing",
+        Shape::NameOf("timing"),
+        Presence::FirstOfKind,
+        "Timing of equipment. It gives the keys of admission and interruption in \
+         `[mobility-management]`, and `equipment-delay` of the cells of its technology, that the \
+         file does not give.",
+    ),
+    key(
         "node",
         Shape::Map(crate::model::Node::KEYS),
         Optional,

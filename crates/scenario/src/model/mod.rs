@@ -9,6 +9,7 @@ mod blockage;
 mod budget;
 mod channel_file;
 mod conditional;
+mod equipment;
 mod file;
 mod flow;
 mod handover;
@@ -35,6 +36,7 @@ pub use blockage::{
 pub use budget::{McsTable, Radio};
 pub use channel_file::ChannelFile;
 pub use conditional::{ConditionKind, ExecutionCondition, HandoverProcedure};
+pub use equipment::EquipmentDelay;
 pub use fadeout_core::agreed::{
     BeamPrediction, CarFollowing, Changes, GapRule, Interpolation, LineOfSight, Outside,
     ReleasedState,

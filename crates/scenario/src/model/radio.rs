@@ -1,6 +1,6 @@
 //! Cells, user equipment and obstacles between them.
 
-use super::{MovementTrace, Named, RrcStates, Split};
+use super::{EquipmentDelay, MovementTrace, Named, RrcStates, Split};
 use crate::build::Builder;
 use crate::keys::{
     DROPS, INDOOR, LENGTH, LENGTH_OR_ZERO, MAX_UES, PENETRATION, POSITIVE_TIME, RATE, TIME,
@@ -65,6 +65,10 @@ key_table! {
             /// Indices of the cells that may become secondary cells of UEs in this cell.
             secondary_cells: Vec<usize>,
         }
+        /// Preset of a commercial cell. It gives the radio, carrier, bandwidth, height, power,
+        /// antenna and path loss that the file does not give. In the key `cell` of a deployment it
+        /// gives radio, carrier and bandwidth. Default: no preset.
+        "preset" = Shape::NameOf("cell-preset"), Optional;
         /// Node of the base station, which links connect. Several cells may share a node. Default:
         /// a node with the cell's name.
         "node" = Shape::Text, Optional;
@@ -94,6 +98,10 @@ key_table! {
         antenna: Named = ANTENNA, FirstOfKind;
         /// Channel between the cell and its UEs.
         channel: Channel = Shape::Table(Channel::KEYS), Required;
+        /// Delays of distributed and central unit, core network and modem that are neither in the
+        /// radio nor in a link. They are added to the links that end at the node of the cell, but
+        /// not to links between base stations. All cells of a node share them. Default: no delay.
+        equipment_delay: Option<EquipmentDelay> = Shape::Table(EquipmentDelay::KEYS), Optional;
         /// MAC scheduler of the downlink. It chooses the UEs that each slot serves.
         mac_scheduler: Named = MAC_SCHEDULER, FirstOfKind;
         /// MAC scheduler of the uplink. It chooses the UEs that each slot serves.

@@ -249,7 +249,11 @@ pub(crate) static CATALOG: Catalog = Catalog {
                         whole("sr-period", "8"),
                     ],
                 ),
-                entry("lte", &[], &[number("sr-period", "slots")]),
+                entry(
+                    "lte",
+                    &[],
+                    &[number("sr-period", "slots"), whole("layers", "1")],
+                ),
                 entry("utra", &[], &[]),
             ],
         },
@@ -459,6 +463,16 @@ pub(crate) static CATALOG: Catalog = Catalog {
                     "1500 B",
                 )],
             )],
+        },
+        Kind {
+            name: "timing",
+            plural: "timings",
+            entries: fadeout_scenario::TIMINGS,
+        },
+        Kind {
+            name: "cell-preset",
+            plural: "cell-presets",
+            entries: fadeout_scenario::CELL_PRESETS,
         },
         Kind {
             name: "path-scheduler",

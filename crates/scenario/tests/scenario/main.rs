@@ -7,6 +7,7 @@ mod hostile;
 mod link;
 mod overrides;
 mod own;
+mod presets;
 mod rab;
 mod radio;
 mod schema;

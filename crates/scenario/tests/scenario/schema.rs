@@ -73,6 +73,12 @@ fn conforms(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
                 }
                 true
             }
+            "if" => {
+                let else_rule = &schema["else"];
+                conforms(value, rule, root).or_else(|_| conforms(value, else_rule, root))?;
+                true
+            }
+            "else" => true,
             "minItems" => value
                 .as_array()
                 .is_none_or(|items| items.len() as u64 >= rule.as_u64().expect("a number")),

@@ -2,6 +2,7 @@
 
 use super::BuildError;
 use super::blockage::blockage;
+use super::equipment;
 use crate::utra;
 use fadeout_core::{Decibel, LinkId, Rate, Span, Time};
 use fadeout_link as link;
@@ -30,10 +31,13 @@ pub(super) fn build_link(
         link: name.to_owned(),
         reason,
     };
+    let own = config(&direction).map_err(&refuse)?;
+    let equipment = equipment::delay(scenario, described, is_reverse);
     let config = link::LinkConfig {
+        delay: own.delay.clone().plus(equipment),
         blockage: blockage(scenario, Medium::Link(index), is_reverse)?,
         yields: yields(scenario, Medium::Link(index)),
-        ..config(&direction).map_err(&refuse)?
+        ..own
     };
     link::Link::new(id, config, scenario.seed).map_err(|error| refuse(error.to_string()))
 }

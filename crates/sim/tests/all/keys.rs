@@ -12,7 +12,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// Prefixes of keys that do not affect the world, with the reason.
-const ELSEWHERE: [(&str, &str); 22] = [
+const ELSEWHERE: [(&str, &str); 23] = [
     ("title", "figures have it"),
     (
         "seed",
@@ -22,6 +22,10 @@ const ELSEWHERE: [(&str, &str); 22] = [
     (
         "node",
         "kernels are processes, of `crates/sim/tests` with one and of `tests/python`",
+    ),
+    (
+        "cell.*.preset",
+        "the reader writes the keys of a preset that a cell lacks, and these cells lack none",
     ),
     (
         "building.*.file",

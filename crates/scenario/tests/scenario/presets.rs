@@ -1,0 +1,154 @@
+//! Tests of the presets of cells and of timing.
+
+use super::errors::only;
+use super::*;
+use fadeout_core::{Dbm, Hertz, Span};
+use fadeout_scenario::{Cell, EquipmentDelay, MobilityManagement};
+
+/// Scenario with a cell of one line.
+const ONE_LINE: &str = "duration = \"1 s\"\n[cell.macro]\npreset = \"n78-100mhz\"\n";
+
+/// Scenario with an LTE and an NR cell under mobility management, after its first line.
+const BOTH: &str = r#"duration = "1 s"
+[cell.old]
+preset = "lte-20mhz"
+[cell.new]
+preset = "n78-100mhz"
+[mobility-management]
+events = [{ kind = "a3" }]
+"#;
+
+fn cell(text: &str) -> Cell {
+    accepted(text).cells[0].clone()
+}
+
+fn mobility(text: &str) -> MobilityManagement {
+    accepted(text).mobility.expect("it is on")
+}
+
+#[test]
+fn a_commercial_cell_is_one_line() {
+    let cell = cell(ONE_LINE);
+    assert_eq!((cell.radio.name.as_str(), cell.tx_power), ("nr", Dbm(51.0)));
+    assert_eq!((cell.carrier, cell.bandwidth), (Hertz(3.5e9), Hertz(100e6)));
+    assert_eq!(cell.position.z, 25.0);
+    assert_eq!(cell.channel.path_loss.name, "uma");
+    assert_eq!(cell.antenna.name, "column");
+}
+
+#[test]
+fn every_preset_of_a_cell_makes_a_cell() {
+    for preset in fadeout_scenario::CELL_PRESETS {
+        let text = ONE_LINE.replace("n78-100mhz", preset.name);
+        assert!(cell(&text).carrier.0 > 0.0, "{}", preset.name);
+    }
+}
+
+#[test]
+fn keys_of_the_file_take_precedence_over_a_preset() {
+    let own = "tx-power = \"40 dBm\"\nradio = \"lte\"\nchannel = { rain = 3 }\n";
+    let cell = cell(&format!("{ONE_LINE}{own}"));
+    assert_eq!(
+        (cell.radio.name.as_str(), cell.tx_power),
+        ("lte", Dbm(40.0))
+    );
+    assert_eq!(cell.channel.rain, 3.0);
+    assert_eq!(cell.channel.path_loss.name, "uma");
+}
+
+#[test]
+fn a_deployment_takes_the_carrier_of_a_preset_and_keeps_its_sites() {
+    let text = |cell: &str| {
+        let layout = "layout = { kind = \"umi\", sites = \"1\" }";
+        format!("duration = \"1 s\"\n[deployment.city]\n{layout}\ncell = {{ {cell} }}\n")
+    };
+    let (with, without) = (
+        cell(&text("preset = \"n78-100mhz\"")),
+        cell(&text("radio = \"nr\"")),
+    );
+    assert_eq!((with.carrier, with.bandwidth), (Hertz(3.5e9), Hertz(100e6)));
+    assert_eq!(with.channel, without.channel);
+    assert_eq!(
+        (with.position, with.tx_power),
+        (without.position, without.tx_power)
+    );
+    assert_eq!(with.antenna, without.antenna);
+}
+
+#[test]
+fn an_unknown_preset_is_refused_with_the_nearest_name() {
+    let (message, error) = only(&format!(
+        "{}carrier = \"2 GHz\"\nbandwidth = \"20 MHz\"\nchannel = {{ path-loss = \"uma\" }}\n",
+        ONE_LINE.replace("n78", "n79")
+    ));
+    assert!(message.starts_with("my.toml:3:10: "), "{message}");
+    assert!(error.to_string().contains("n78-100mhz"), "{error}");
+}
+
+#[test]
+fn timing_gives_the_keys_that_the_file_lacks() {
+    let ideal = mobility(BOTH);
+    assert_eq!(ideal.admission_delay, Span::from_millis(10));
+    let lte = mobility(&format!("timing = \"commercial-lte\"\n{BOTH}"));
+    let p90 = lte.admission_delay_p90.expect("a spread");
+    assert!(ideal.admission_delay < lte.admission_delay && lte.admission_delay < p90);
+    assert_eq!(lte.interruption, Span::from_millis(26));
+    let own = format!("timing = \"commercial-lte\"\n{BOTH}interruption = \"9 ms\"\n");
+    assert_eq!(mobility(&own).interruption, Span::from_millis(9));
+}
+
+#[test]
+fn a_median_of_the_file_gets_no_90th_percentile_of_the_timing() {
+    let own = format!("timing = \"commercial-lte\"\n{BOTH}admission-delay = \"200 ms\"\n");
+    assert_eq!(mobility(&own).admission_delay_p90, None);
+}
+
+#[test]
+fn timing_gives_delays_to_the_cells_of_its_technology() {
+    let scenario = accepted(&format!("timing = \"commercial-nr-sa\"\n{BOTH}"));
+    let delays = |name: &str| {
+        let mut cells = scenario.cells.iter();
+        cells
+            .find(|cell| cell.name == name)
+            .and_then(|cell| cell.equipment_delay)
+    };
+    let both = Span::from_micros(3650);
+    let delay = EquipmentDelay {
+        downlink: both,
+        uplink: both,
+    };
+    assert_eq!((delays("new"), delays("old")), (Some(delay), None));
+}
+
+#[test]
+fn timing_without_a_cell_of_its_technology_is_refused_at_its_name() {
+    let (message, error) = only(&format!("timing = \"commercial-lte\"\n{ONE_LINE}"));
+    assert!(
+        message.starts_with("my.toml:1:10: `commercial-lte` is the timing"),
+        "{message}"
+    );
+    assert!(error.to_string().contains("radio = \"lte\""), "{error}");
+}
+
+#[test]
+fn ideal_timing_changes_nothing() {
+    assert_eq!(
+        accepted(&format!("timing = \"ideal\"\n{BOTH}")),
+        accepted(BOTH)
+    );
+}
+
+#[test]
+fn cells_of_one_node_have_one_delay_of_equipment() {
+    let text = |second: &str| {
+        let delay =
+            |ms: &str| format!("node = \"mast\"\nequipment-delay = {{ downlink = \"{ms} ms\" }}\n");
+        let other = "[cell.second]\npreset = \"lte-20mhz\"\n";
+        format!("{ONE_LINE}{}{other}{}", delay("1"), delay(second))
+    };
+    accepted(&text("1"));
+    let (message, _) = only(&text("2"));
+    let expected =
+        "`macro` and `second` belong to one node, but have different delays of equipment";
+    assert!(message.ends_with(expected), "{message}");
+}
