@@ -10,6 +10,7 @@ import re
 import statistics
 import zipfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from fadeout._files import read_bytes, read_text
@@ -141,12 +142,20 @@ UPLINKS = {
 """Points with different assumptions about the uplink. The same measured values belong to each."""
 
 
-def _one_way(number: str) -> Callable[[Path], Found]:
+def _one_way(number: str, *, gives_uplink: bool = False) -> Callable[[Path], Found]:
+    """Returns the derivation of a system. The median of the first point of the uplink is chosen if
+    `gives_uplink` is True."""
+
     def derived(root: Path) -> Found:
         folder = root / f"PD-Wireless-5G-{number}" / "raw"
         down, up = (_histogram(folder / name) for name in HISTOGRAMS[number])
-        held_out = [_of_histogram(HELD_OUT, up)]
-        points = dict.fromkeys(UPLINKS[number], held_out)
+        held_out = _of_histogram(HELD_OUT, up)
+        points = {name: [held_out] for name in UPLINKS[number]}
+        if gives_uplink:
+            points[UPLINKS[number][0]] = [
+                Reference(CHOSEN, held_out.count, None, held_out.median),
+                replace(held_out, median=None),
+            ]
         return {"downlink": [_of_histogram(CHOSEN, down)], **points}
 
     return derived
@@ -178,23 +187,44 @@ def _of_histogram(half: str, bins: list[tuple[float, float]]) -> Reference:
 OPERATORS = {"AT&T": "ATT", "T-Mobile": "TMB", "Verizon": "VZW"}
 
 
-def _handover_lte(root: Path) -> Found:
+PARTS = {"preparation": ("MR",), "execution": ("HO", "RCH")}
+"""Columns of the parts of a handover, whose durations are added."""
+
+Rows = list[tuple[str, dict[str, str]]]
+"""Rows of a table with the numbers of the rows."""
+
+
+def _handovers(root: Path, kind: str, technology: str) -> Rows:
     path = root / "data" / "figure9-ho_exec_duration" / "HO-Duration_Combined.csv"
-    rows = [
-        (number, row)
+    return [
+        (f"{number}", row)
         for number, row in enumerate(_rows(path))
-        if row["Type"] == "PCell" and row["Tech"] == "LTE"
+        if row["Type"] == kind and row["Tech"] == technology
     ]
+
+
+def _part(rows: Rows, name: str) -> list[Reference]:
+    """Returns the durations of a part of the handovers in milliseconds."""
+    columns = PARTS[name]
+    return halves(
+        (unit, 1e3 * sum(float(row[column]) for column in columns))
+        for unit, row in rows
+        if all(row[column] for column in columns)
+    )
+
+
+def _handover_lte(root: Path) -> Found:
+    rows = _handovers(root, "PCell", "LTE")
     found: Found = {}
     for operator, code in OPERATORS.items():
-        own = [(f"{number}", row) for number, row in rows if row["Operator"] == code]
-        for name, columns in (("preparation", ("MR",)), ("execution", ("HO", "RCH"))):
-            found[f"{operator}, {name}"] = halves(
-                (unit, 1e3 * sum(float(row[column]) for column in columns))
-                for unit, row in own
-                if all(row[column] for column in columns)
-            )
+        own = [(unit, row) for unit, row in rows if row["Operator"] == code]
+        found |= {f"{operator}, {name}": _part(own, name) for name in PARTS}
     return found
+
+
+def _handover_nr_sa(root: Path) -> Found:
+    rows = _handovers(root, "MCG", "SA")
+    return {name: _part(rows, name) for name in PARTS}
 
 
 def _addition_nsa(root: Path) -> Found:
@@ -277,8 +307,9 @@ DERIVATIONS: dict[str, Callable[[Path], Found]] = {
     "tcp-mmwave": _tcp_mmwave,
     "one-way-n78": _one_way("2a"),
     "one-way-urllc": _one_way("3a"),
-    "one-way-mmwave": _one_way("4a"),
+    "one-way-mmwave": _one_way("4a", gives_uplink=True),
     "handover-lte": _handover_lte,
+    "handover-nr-sa": _handover_nr_sa,
     "addition-nsa": _addition_nsa,
     "rtt-drive": _rtt_drive,
     "walk-n78": _walk_n78,

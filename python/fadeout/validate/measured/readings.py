@@ -37,8 +37,11 @@ def preparations(results: Results, point: Point) -> list[float]:  # noqa: ARG001
 
 
 def executions(results: Results, point: Point) -> list[float]:  # noqa: ARG001
-    """Returns the times from the UE's handover command to its access in milliseconds."""
-    rows = _successes(results.handovers)
+    """Returns the times from the UE's handover command to its access in milliseconds.
+
+    A UE whose link failed before the command has entered its cell by re-establishment.
+    """
+    rows = _successes(results.handovers).filter(pl.col("commanded_s").is_not_nan())
     return _milliseconds(rows["entered_s"] - rows["left_s"])
 
 
