@@ -15,6 +15,7 @@ LAYERS = {
         "models/tcp",
         "models/congestion-control",
         "models/multipath",
+        "models/quic",
         "models/traffic",
     ],
     "Links and queues": ["models/links", "models/queues", "models/blockage", "models/rabs"],

@@ -10,6 +10,7 @@ PROBES: Mapping[str, str] = {
     "rrc": "probe.rrc=true",
     "handovers": "probe.handovers=true",
     "congestion": "probe.congestion='10 ms'",
+    "quic": "probe.congestion='10 ms'",
     "throughput": "probe.throughput='100 ms'",
     "retransmissions": "probe.retransmissions=true",
     "timeouts": "probe.timeouts=true",

@@ -38,6 +38,11 @@ class TableAttributes:
         return self.table("datagram_flows")
 
     @property
+    def quic_ends(self) -> "pl.DataFrame":
+        """An end of a QUIC connection over the whole run, one row each."""
+        return self.table("quic_ends")
+
+    @property
     def links(self) -> "pl.DataFrame":
         """A direction of a link over the whole run, one row each."""
         return self.table("links")
@@ -94,9 +99,17 @@ class TableAttributes:
     @property
     def congestion(self) -> "pl.DataFrame":
         """State of the congestion control of a flow's data sender, one row for each sampled ACK. A
-        multipath flow has rows for each path.
+        multipath flow has rows for each path. A segment of a QUIC flow is a datagram of the largest
+        size.
         """
         return self.table("congestion")
+
+    @property
+    def quic(self) -> "pl.DataFrame":
+        """State of a QUIC connection at the flow's data sender, one row for each sampled arrival of
+        a datagram. The table has rows at the same times as `congestion`.
+        """
+        return self.table("quic")
 
     @property
     def throughput(self) -> "pl.DataFrame":

@@ -135,7 +135,7 @@ PAGES = {
     "handover-policies": ["models/handover.md"],
     "rlc-modes": ["models/rlc.md"],
     "aqms": ["models/rlc.md"],
-    "transports": ["models/traffic.md"],
+    "transports": ["models/traffic.md", "models/quic.md"],
     "pdcps": ["models/pdcp.md"],
     "mobility-models": ["models/mobility.md", "models/vehicles.md"],
 }

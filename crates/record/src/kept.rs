@@ -7,7 +7,7 @@ use crate::throughput::Throughput;
 use fadeout_core::table::Row;
 use fadeout_core::{
     BearerRow, BlockageRow, CongestionRow, DatagramRow, DropRow, FlowEnd, FlowEventRow, FlowId,
-    HandoverRow, LinkHandoverRow, MeasurementRow, QueueRow, RadioDelayRow, RadioDropRow,
+    HandoverRow, LinkHandoverRow, MeasurementRow, QueueRow, QuicRow, RadioDelayRow, RadioDropRow,
     RetransmitRow, RrcRow, Sampling, SecondaryChangeRow, ThroughputRow, TimeoutRow,
     TransportBlockRow,
 };
@@ -72,6 +72,13 @@ impl Kept for CongestionRow {
     #[inline]
     fn update_due(&self, due: &mut Due) {
         due.congestion.on_sample(self.time_s, self.flow.index());
+    }
+}
+
+impl Kept for QuicRow {
+    /// Returns true if the congestion table is recorded, which has rows at the same times.
+    fn is_kept(config: &RecorderConfig) -> bool {
+        config.probes.congestion.is_on() && config.has_quic
     }
 }
 

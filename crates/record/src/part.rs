@@ -9,8 +9,8 @@ use crate::kept::{Due, Kept, wanted_rows};
 use crate::place::Placed;
 use fadeout_core::{
     BearerRow, BlockageRow, CongestionRow, DatagramRow, DropRow, FlowEventRow, HandoverRow,
-    LinkHandoverRow, MeasurementRow, QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, RrcRow,
-    SecondaryChangeRow, ThroughputRow, TimeoutRow, TransportBlockRow,
+    LinkHandoverRow, MeasurementRow, QueueRow, QuicRow, RadioDelayRow, RadioDropRow, RetransmitRow,
+    RrcRow, SecondaryChangeRow, ThroughputRow, TimeoutRow, TransportBlockRow,
 };
 use fadeout_core::{DrbId, FlowId, Probe, Time, UeId, recorded_tables};
 
@@ -61,6 +61,7 @@ of_part! {
     BlockageRow;
     CongestionRow;
     ThroughputRow;
+    QuicRow;
     QueueRow;
     DropRow;
     RetransmitRow;

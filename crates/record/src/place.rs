@@ -3,8 +3,8 @@
 use fadeout_core::table::Row;
 use fadeout_core::{
     BearerRow, BlockageRow, CongestionRow, DatagramRow, DropRow, FlowEventRow, HandoverRow,
-    LinkHandoverRow, MeasurementRow, QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, RrcRow,
-    SecondaryChangeRow, ThroughputRow, Time, TimeoutRow, TransportBlockRow,
+    LinkHandoverRow, MeasurementRow, QueueRow, QuicRow, RadioDelayRow, RadioDropRow, RetransmitRow,
+    RrcRow, SecondaryChangeRow, ThroughputRow, Time, TimeoutRow, TransportBlockRow,
 };
 
 /// Row with a position in the order of its table.
@@ -26,7 +26,7 @@ macro_rules! placed_by_time {
 }
 
 placed_by_time! {
-    BearerRow CongestionRow DatagramRow DropRow FlowEventRow HandoverRow LinkHandoverRow MeasurementRow QueueRow
+    BearerRow CongestionRow DatagramRow DropRow FlowEventRow HandoverRow LinkHandoverRow MeasurementRow QueueRow QuicRow
     RadioDelayRow RadioDropRow RetransmitRow RrcRow SecondaryChangeRow ThroughputRow TimeoutRow TransportBlockRow
 }
 

@@ -14,8 +14,8 @@ use arrow_array::StringArray;
 use fadeout_core::table::{Row, Table};
 use fadeout_core::{
     BearerRow, BlockageRow, CongestionRow, DatagramRow, DropRow, FlowEventRow, HandoverRow,
-    LinkHandoverRow, MeasurementRow, QueueRow, RadioDelayRow, RadioDropRow, RetransmitRow, RrcRow,
-    SecondaryChangeRow, ThroughputRow, TimeoutRow, TransportBlockRow,
+    LinkHandoverRow, MeasurementRow, QueueRow, QuicRow, RadioDelayRow, RadioDropRow, RetransmitRow,
+    RrcRow, SecondaryChangeRow, ThroughputRow, TimeoutRow, TransportBlockRow,
 };
 use fadeout_core::{
     Carried, CellId, FlowId, LinkId, MacPdu, Probe, ProbeSettings, SchedulingRequest, Time, UeId,

@@ -18,6 +18,7 @@ mod outdoors;
 mod outlook;
 mod overlap;
 mod prediction;
+mod quic;
 mod rab;
 mod radio;
 mod source_limit;
@@ -29,6 +30,7 @@ pub(crate) use channel_file::recorded as recordings;
 pub(crate) use divided::{Divided, divided};
 pub(crate) use flow::{default_congestion_control, is_datagrams};
 pub(crate) use outdoors::holds;
+pub(crate) use quic::DEFAULT_CONTROL;
 pub(crate) use radio::{Bounds, surroundings};
 
 use crate::directory::Directory;
@@ -178,6 +180,16 @@ pub enum BuildError {
     Kernel {
         /// Name of the flow.
         flow: String,
+        /// Description of the mistake, with the expected value.
+        reason: String,
+    },
+    /// The flow has a setting that QUIC does not support.
+    #[error("flow \"{flow}\": {reason}")]
+    Quic {
+        /// Name of the flow.
+        flow: String,
+        /// Key of the setting.
+        key: &'static str,
         /// Description of the mistake, with the expected value.
         reason: String,
     },

@@ -22,7 +22,7 @@ static CATALOG: Catalog = Catalog {
         Kind {
             name: "transport",
             plural: "transports",
-            entries: fadeout_transport::port::TRANSPORTS,
+            entries: fadeout_transport::TRANSPORTS,
         },
         Kind {
             name: "path-scheduler",

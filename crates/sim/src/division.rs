@@ -7,7 +7,7 @@
 //! these delays, the *lookahead*, has passed.
 
 use fadeout_core::{CellId, NodeId, Span};
-use fadeout_scenario::Scenario;
+use fadeout_scenario::{Flow, Scenario};
 
 /// Shortest delay of a link between two worlds. Nodes with a shorter link share a world if
 /// possible, because a short lookahead would make the time windows too short.
@@ -128,7 +128,7 @@ fn carriers(scenario: &Scenario) -> (usize, Vec<usize>) {
 fn refuse(scenario: &Scenario) -> Result<(), String> {
     let probe = &scenario.probe;
     let ues = &scenario.ues;
-    let flow = |key: &str, has: fn(&fadeout_scenario::Flow) -> bool| {
+    let flow = |key: &str, has: fn(&Flow) -> bool| {
         let flow = scenario.flows.iter().find(|&flow| has(flow));
         flow.map(|flow| format!("`flow.{}.{key}`", flow.name))
     };
@@ -162,7 +162,7 @@ fn refuse(scenario: &Scenario) -> Result<(), String> {
         ),
         (
             flow("transport", |flow| flow.transport.is_some()),
-            "sends and receives outside of the simulation, between two events",
+            "has payload bytes, which stay in one world",
         ),
         (
             kernel.map(|node| format!("`node.{}.kernel`", node.name)),

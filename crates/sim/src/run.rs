@@ -438,6 +438,7 @@ pub(crate) fn recorder_config(
                 || scenario.bearers().any(|bearer| bearer.split().is_some())
                 || (scenario.ues.iter()).any(|ue| ue.rrc_states.is_some() || ue.pscell.is_some())),
         has_datagrams: scenario.flows.iter().any(build::is_datagrams),
+        has_quic: scenario.flows.iter().any(fadeout_scenario::Flow::is_quic),
         has_link_handovers: !scenario.handovers.is_empty(),
         has_secondary_changes: (scenario.mobility.as_ref())
             .is_some_and(|mobility| mobility.secondary_node.is_some())

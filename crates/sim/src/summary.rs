@@ -4,8 +4,9 @@ mod completions;
 mod datagrams;
 mod kernels;
 mod predictions;
+mod quic;
 
-use crate::build::{default_congestion_control, is_datagrams};
+use crate::build::{DEFAULT_CONTROL, default_congestion_control, is_datagrams};
 use crate::directory::direction_of;
 use crate::radio::Accesses;
 use crate::world::{Account, Flow, World};
@@ -39,6 +40,7 @@ pub fn sum_up<P: Probe>(scenario: &Scenario, world: &World<P>, sink: &mut impl S
         sink.add(&flow_row(described, flow, world));
         add_paths(described, flow, world, sink);
         datagrams::add(&described.name, flow, world, sink);
+        quic::add(&described.name, flow, world.machines().endpoints, sink);
     }
     let links = world
         .machines()
@@ -153,7 +155,10 @@ fn flow_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &World<P>)
     let endpoints = &world.machines().endpoints;
     match endpoints.udp(flow.sender) {
         Some(udp) => datagrams::flow_row(row, udp),
-        None => kernels::flow_row(row, &kernels::ends(endpoints, described, flow)),
+        None => {
+            let row = quic::flow_row(row, endpoints.quic(flow.sender));
+            kernels::flow_row(row, &kernels::ends(endpoints, described, flow))
+        }
     }
 }
 
@@ -172,8 +177,11 @@ fn connection_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &Wor
     let sum: SenderStatistics = subflows.iter().map(|account| account.statistics).sum();
     let multipath = described.multipath.as_ref();
     let coupling = multipath.map(|multipath| multipath.coupling.name.as_str());
-    let named = described.transport.as_ref();
-    let named = named.unwrap_or(&described.application);
+    let port = described
+        .transport
+        .as_ref()
+        .filter(|_| described.has_port());
+    let named = port.unwrap_or(&described.application);
     FlowRow {
         flow: described.name.clone(),
         application: named.name.clone(),
@@ -242,7 +250,8 @@ fn path_row(
 pub fn resolved(scenario: &Scenario) -> Value {
     let mut written = scenario.to_json();
     for flow in &scenario.flows {
-        if flow.congestion_control.is_none() && !is_datagrams(flow) {
+        let has_own = flow.congestion_control.is_some() || quic::stack_control(flow).is_some();
+        if !has_own && !is_datagrams(flow) {
             let name = congestion_control(flow);
             written["flow"][&flow.name]["congestion-control"] = json!({ "name": name });
         }
@@ -253,8 +262,12 @@ pub fn resolved(scenario: &Scenario) -> Value {
 /// Returns the names of the congestion controls: one for each subflow, or one for a single
 /// connection.
 fn congestion_control(described: &scenario::Flow) -> String {
+    if let Some(name) = quic::stack_control(described) {
+        return name.to_owned();
+    }
     match &described.congestion_control {
         Some(named) => named.name.clone(),
+        None if described.is_quic() => DEFAULT_CONTROL.to_owned(),
         None => TcpConfig::new(&described.profile, &described.tcp)
             .map_or("", |config| default_congestion_control(config.recovery))
             .to_owned(),

@@ -38,22 +38,3 @@ impl PortLimits {
         Bytes(self.mtu.0.saturating_sub(u64::from(DATAGRAM_HEADERS)))
     }
 }
-
-fadeout_core::registry! {
-    /// Transports that a flow may name in place of the one of its application.
-    pub static TRANSPORTS;
-
-    /// Transport with its parameters.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-    pub enum NamedTransport {
-        Port(PortLimits),
-    }
-    macro each;
-}
-
-impl NamedTransport {
-    /// Returns the limits of a flow's datagrams.
-    pub fn port_limits(self) -> PortLimits {
-        each!(self, limits => limits)
-    }
-}

@@ -76,7 +76,10 @@ def _states(results: Results) -> Iterator[Lane]:
     if not results.has_table("congestion"):
         return
     frame = read(results, "congestion", "time_s", "flow", "state")
-    frame = frame.with_columns(pl.col("flow", "state").cast(pl.String))
+    # QUIC reports no state.
+    frame = frame.with_columns(pl.col("flow", "state").cast(pl.String)).filter(
+        pl.col("state") != ""
+    )
     completed = dict(results.flows.select("flow", "completed_at_s").iter_rows())
     for (flow,), rows in frame.group_by("flow", maintain_order=True):
         runs = (

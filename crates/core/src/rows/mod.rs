@@ -1,11 +1,13 @@
 //! Rows of the tables of results. This is the only definition of the numbers in results files.
 
 mod handover;
+mod quic;
 mod radio;
 mod secondary;
 mod summary;
 
 pub use handover::*;
+pub use quic::*;
 pub use radio::*;
 pub use secondary::*;
 pub use summary::*;
@@ -23,6 +25,8 @@ macro_rules! recorded_tables {
         $then! {
             /// Records the state of a congestion control after an ACK.
             congestion => congestion: CongestionRow;
+            /// Records the state of a QUIC connection after a datagram.
+            quic => quic: QuicRow;
             => throughput: ThroughputRow;
             /// Records the occupancy of a link's queue after an arrival.
             queue => queues: QueueRow;
@@ -62,7 +66,8 @@ macro_rules! recorded_tables {
 
 table! {
     /// State of the congestion control of a flow's data sender, one row for each sampled ACK. A
-    /// multipath flow has rows for each path.
+    /// multipath flow has rows for each path. A segment of a QUIC flow is a datagram of the largest
+    /// size.
     pub struct CongestionRow = "congestion" {
         /// Simulated time at which the sender had processed the ACK.
         time_s: Time, "s";
@@ -75,17 +80,20 @@ table! {
         /// Segments in flight: the sender's estimate of segments in the network ("pipe", RFC 6675
         /// section 2).
         in_flight_segments: u32, "segments";
-        /// Number of bytes of the stream that are cumulatively acknowledged.
+        /// Number of bytes of the stream that are cumulatively acknowledged. For QUIC, bytes of the
+        /// acknowledged packets.
         acked_bytes: u64, "bytes";
         /// Smoothed round-trip time. Zero before the first round-trip time sample.
         srtt_s: Span, "s";
         /// Latest round-trip time sample. Zero before the first sample.
         rtt_s: Span, "s";
-        /// Retransmission timeout, including backoff.
+        /// Retransmission timeout, including backoff. For QUIC, probe timeout without backoff.
         rto_s: Span, "s";
-        /// Pacing rate. Zero if the sender does not pace.
+        /// Pacing rate. Zero if the sender does not pace. For QUIC, zero if the stack paces by the
+        /// window.
         pacing_rate_mbps: f64, "Mbit/s";
-        /// Recovery state: `open`, `disorder`, `cwr`, `recovery` or `loss`.
+        /// Recovery state: `open`, `disorder`, `cwr`, `recovery` or `loss`. Empty for QUIC, whose
+        /// stack does not report it.
         state: &'static str, "";
     }
 }

@@ -10,6 +10,7 @@ pub const SUMMARY_TABLES: &[Table] = &[
     FlowRow::TABLE,
     PathRow::TABLE,
     DatagramsRow::TABLE,
+    QuicEndRow::TABLE,
     LinkRow::TABLE,
     RadioRow::TABLE,
     InterfaceRow::TABLE,
@@ -51,7 +52,7 @@ table! {
         flow: String, "";
         /// Application that the flow carries. `port` for datagrams of the caller of the simulation.
         application: String, "";
-        /// Transport stack of both ends of the flow. `udp` for datagrams.
+        /// Transport stack of both ends of the flow. `udp` for datagrams, `quic` for QUIC.
         profile: String, "";
         /// Congestion control of the data sender. For a multipath flow with coupled paths, name of
         /// the coupling. `none` for datagrams.
@@ -77,17 +78,21 @@ table! {
         /// Delivered bytes divided by the time from the flow's start to its completion, or to the
         /// end of the run.
         goodput_mbps: f64, "Mbit/s";
-        /// Data segments sent, retransmissions included. For UDP, datagrams sent.
+        /// Data segments sent, retransmissions included. For UDP, datagrams sent. For QUIC, packets
+        /// sent.
         sent_segments: u64, "segments";
-        /// Data segments that were retransmitted.
+        /// Data segments that were retransmitted. For QUIC, packets declared lost, whose data are
+        /// sent again in other packets.
         retransmitted_segments: u64, "segments";
-        /// Number of expiries of the retransmission timer.
+        /// Number of expiries of the retransmission timer. Zero for QUIC, whose stack does not
+        /// report this number.
         timeouts: u64, "";
-        /// Number of times that the sender entered fast recovery.
+        /// Number of times that the sender entered fast recovery. For QUIC, losses and marks to
+        /// which the congestion control could respond.
         recoveries: u64, "";
         /// Number of window reductions that the sender found spurious and undid.
         undos: u64, "";
-        /// Number of tail loss probes sent.
+        /// Number of tail loss probes sent. Zero for QUIC, whose stack does not report this number.
         loss_probes: u64, "";
         /// Mean over time of the smoothed round-trip time. Null without a sample.
         mean_srtt_s: Option<f64>, "s";
@@ -101,7 +106,8 @@ table! {
         max_cwnd_segments: f64, "segments";
         /// Congestion window at the end of the run. For a multipath flow, the sum over its paths.
         cwnd_segments: f64, "segments";
-        /// Payload of a full segment. For a multipath flow, that of its first path.
+        /// Payload of a full segment. For a multipath flow, that of its first path. For QUIC,
+        /// largest payload of UDP.
         mss_bytes: u32, "bytes";
     }
 }
@@ -141,6 +147,44 @@ table! {
         cwnd_segments: f64, "segments";
         /// Largest congestion window of the path during the flow.
         max_cwnd_segments: f64, "segments";
+    }
+}
+
+table! {
+    /// An end of a QUIC connection over the whole run, one row each.
+    pub struct QuicEndRow = "quic_ends" in summary {
+        /// Name of the flow.
+        flow: String, "";
+        /// End of the flow: `sender`, which sends the flow's data, or `receiver`.
+        end: String, "";
+        /// Role of the end: `client`, which opened the connection, or `server`.
+        role: String, "";
+        /// QUIC packets sent. A datagram may contain several packets of the handshake.
+        sent_packets: u64, "packets";
+        /// Bytes of sent packets that elicit an ACK, without headers of UDP and IP.
+        sent_bytes: u64, "bytes";
+        /// Packets that the end declared lost.
+        lost_packets: u64, "packets";
+        /// Bytes of these packets.
+        lost_bytes: u64, "bytes";
+        /// Losses and marks to which the congestion control could respond. Several may belong to
+        /// one recovery.
+        congestion_events: u64, "";
+        /// Number of times that all packets declared lost arrived after all.
+        spurious_events: u64, "";
+        /// Streams that the end opened.
+        streams: u64, "streams";
+        /// Largest payload of UDP that the path carries, as far as the end knows.
+        mtu_bytes: u64, "bytes";
+        /// Congestion window at the end of the connection or of the run.
+        cwnd_bytes: u64, "bytes";
+        /// Mean over time of the smoothed round-trip time. Null without a sample.
+        mean_srtt_s: Option<f64>, "s";
+        /// Smallest round-trip time. Null without a sample.
+        min_rtt_s: Option<f64>, "s";
+        /// Reason for which the end gave up the connection, in the words of the QUIC stack. Null if
+        /// it did not.
+        failure: Option<String>, "";
     }
 }
 

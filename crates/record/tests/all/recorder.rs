@@ -59,6 +59,7 @@ fn config() -> RecorderConfig {
         has_mobility: true,
         has_rrc: true,
         has_datagrams: true,
+        has_quic: true,
         has_link_handovers: true,
         has_secondary_changes: true,
         ..RecorderConfig::new(probes())

@@ -212,16 +212,19 @@ impl Builder<'_, '_> {
     }
 
     /// Refuses keys of applications and connections in a flow whose ends are outside of the
-    /// simulation.
+    /// simulation, and keys of TCP in a flow over QUIC.
     fn check_transport(&mut self, fields: &Fields) {
         let Some(transport) = fields.named("transport") else {
             return;
         };
-        for key in Flow::KEYS_OF_APPLICATIONS {
+        let reason = match transport.name.as_str() {
+            "quic" => "which is not TCP",
+            _ => "whose datagrams come from the caller of the simulation",
+        };
+        for key in Flow::keys_without_effect(&transport.name) {
             if fields.is_given(key) {
                 let message = format!(
-                    "`{key}` of a flow with the transport `{}`, whose datagrams come from the \
-                     caller of the simulation",
+                    "`{key}` of a flow with the transport `{}`, {reason}",
                     transport.name
                 );
                 let expected = format!("no `{key}`, or no `transport`");

@@ -57,7 +57,8 @@ key_table! {
         tcp: Parameters = Shape::ParametersOf { kind: "profile", by: "profile" }, Optional;
         /// Transport in place of the TCP or UDP of the application. With `port`, both ends of the
         /// flow are outside of the simulation: the caller of the simulation sends and receives the
-        /// datagrams. Such a flow has no application. Default: the protocol of the application.
+        /// datagrams. Such a flow has no application. With `quic`, the application runs over QUIC in
+        /// place of TCP. Default: the protocol of the application.
         transport: Option<Named> = Shape::Named { kind: "transport", tag: "kind" }, Optional;
         /// Congestion control of the data sender. Default: the one of the `profile`.
         congestion_control: Option<Named> =
@@ -75,8 +76,8 @@ key_table! {
 }
 
 impl Flow {
-    /// Keys of applications and their connections. A flow with a `transport` has none of them.
-    pub(crate) const KEYS_OF_APPLICATIONS: [&str; 9] = [
+    /// Keys of applications and their connections. A flow with a port has none of them.
+    const KEYS_OF_APPLICATIONS: [&str; 9] = [
         "application",
         "profile",
         "tcp",
@@ -87,6 +88,26 @@ impl Flow {
         "start",
         "start-spacing",
     ];
+    /// Keys of TCP connections. A flow over QUIC has none of them.
+    const KEYS_OF_TCP: [&str; 4] = ["profile", "tcp", "multipath", "link-info"];
+
+    /// True if both ends of the flow are outside of the simulation.
+    pub fn has_port(&self) -> bool {
+        (self.transport.as_ref()).is_some_and(|transport| transport.name == "port")
+    }
+
+    /// True if the flow is a QUIC connection.
+    pub fn is_quic(&self) -> bool {
+        (self.transport.as_ref()).is_some_and(|transport| transport.name == "quic")
+    }
+
+    /// Returns the keys that a flow with the named transport may not have.
+    pub(crate) fn keys_without_effect(transport: &str) -> &'static [&'static str] {
+        match transport {
+            "quic" => &Flow::KEYS_OF_TCP,
+            _ => &Flow::KEYS_OF_APPLICATIONS,
+        }
+    }
 }
 
 key_table! {

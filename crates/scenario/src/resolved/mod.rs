@@ -144,10 +144,9 @@ impl Scenario {
             table["link-info"] = Value::Object(info.written());
             table["link-info"]["link"] = json!(self.source_name(info.source));
         }
-        if flow.transport.is_some()
-            && let Value::Object(table) = &mut table
-        {
-            table.retain(|key, _| !Flow::KEYS_OF_APPLICATIONS.contains(&key.as_str()));
+        if let (Some(transport), Value::Object(table)) = (&flow.transport, &mut table) {
+            let keys = Flow::keys_without_effect(&transport.name);
+            table.retain(|key, _| !keys.contains(&key.as_str()));
         }
         table
     }

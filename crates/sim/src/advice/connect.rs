@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 
 /// Failure of a connection that delivered none or only a part of its data.
 #[derive(Debug, Clone, Copy)]
-enum Loss {
+enum Loss<'a> {
     /// The end that opens the connection received no answer.
     Unanswered {
         calls: Calls,
@@ -27,6 +27,8 @@ enum Loss {
         at: Time,
         was_open: bool,
         delivered: u64,
+        /// Reason in the words of the QUIC stack. `None` for other connections.
+        reason: Option<&'a str>,
     },
 }
 
@@ -56,14 +58,18 @@ pub(super) fn missing<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<St
         };
         Some((described.name.as_str(), (loss, cause)))
     });
-    let kind = |(loss, cause): &(Loss, Option<Cause>)| (kind(loss), cause.is_some());
-    by_kind("flow", lost, kind, |(loss, cause), first| {
-        let message = sentence(loss, first);
-        match cause {
-            Some(cause) => format!("{message}; {}", reason(scenario, cause)),
-            None => message,
-        }
-    })
+    by_kind(
+        "flow",
+        lost,
+        |(loss, cause)| (kind(loss), cause.is_some()),
+        |(loss, cause), first| {
+            let message = sentence(loss, first);
+            match cause {
+                Some(cause) => format!("{message}; {}", reason(scenario, cause)),
+                None => message,
+            }
+        },
+    )
 }
 
 /// A UE at an end of a flow, and the cell whose range it exceeds.
@@ -105,7 +111,7 @@ fn reason(scenario: &Scenario, cause: &Cause) -> String {
     )
 }
 
-fn loss(flow: &Flow, endpoints: &Endpoints, is_multipath: bool) -> Option<Loss> {
+fn loss<'a>(flow: &Flow, endpoints: &'a Endpoints, is_multipath: bool) -> Option<Loss<'a>> {
     let (opener, other) = match flow.application.opener() {
         FlowEnd::Sender => (flow.sender, flow.receiver),
         FlowEnd::Receiver => (flow.receiver, flow.sender),
@@ -128,23 +134,30 @@ fn loss(flow: &Flow, endpoints: &Endpoints, is_multipath: bool) -> Option<Loss> 
         at,
         was_open: flow.established_at.is_some(),
         delivered: flow.delivered,
+        // The end that found the reason names it, and the other end only that its peer gave up.
+        reason: [flow.receiver, flow.sender]
+            .into_iter()
+            .filter_map(|end| endpoints.quic(end)?.statistics().failure.as_deref())
+            .min_by_key(|reason| reason.starts_with("aborted by peer")),
     })
 }
 
 /// Returns the key of a group. Flows whose failures differ only in numbers share a sentence.
-fn kind(loss: &Loss) -> impl PartialEq + use<> {
+fn kind<'a>(loss: &Loss<'a>) -> impl PartialEq + use<'a> {
     match *loss {
         Loss::Unanswered {
             is_given_up,
             is_heard,
             is_multipath,
             ..
-        } => (true, is_given_up, is_heard, is_multipath),
-        Loss::GivenUp { was_open, .. } => (false, was_open, false, false),
+        } => (true, is_given_up, is_heard, is_multipath, None),
+        Loss::GivenUp {
+            was_open, reason, ..
+        } => (false, was_open, false, false, reason),
     }
 }
 
-fn sentence(loss: &Loss, first: &str) -> String {
+fn sentence(loss: &Loss<'_>, first: &str) -> String {
     match *loss {
         Loss::Unanswered {
             calls,
@@ -180,13 +193,16 @@ fn sentence(loss: &Loss, first: &str) -> String {
             at,
             was_open,
             delivered,
+            reason,
         } => {
             let at = at.as_secs_f64();
+            let why = reason.map_or_else(String::new, |it| format!(" (QUIC: {it})"));
             match was_open {
                 true => format!(
-                    "the connection was given up{first} at {at:.3} s, when {delivered} B had arrived"
+                    "the connection was given up{first} at {at:.3} s, when {delivered} B had \
+                     arrived{why}"
                 ),
-                false => format!("never connected{first}: given up at {at:.3} s"),
+                false => format!("never connected{first}: given up at {at:.3} s{why}"),
             }
         }
     }

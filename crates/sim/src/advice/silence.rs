@@ -18,7 +18,7 @@ pub(super) fn silent<'a, P: Probe>(
     let is_silent = move |end| machines.endpoints.udp(end).is_none_or(|it| it.sent() == 0);
     let flows = scenario.flows.iter().zip(machines.flows);
     flows.filter_map(move |(described, flow)| {
-        let has_port = described.transport.is_some();
+        let has_port = described.has_port();
         let is_silent = is_silent(flow.sender) && is_silent(flow.receiver);
         (has_port && is_silent).then_some(described.name.as_str())
     })

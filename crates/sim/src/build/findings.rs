@@ -47,7 +47,8 @@ impl BuildError {
             }
             BuildError::Unknown { flow, kind, .. } => ("flow", Some(flow), Some(key_of(kind))),
             BuildError::Datagrams { flow, key, .. }
-            | BuildError::LongDatagram { flow, key, .. } => ("flow", Some(flow), Some(*key)),
+            | BuildError::LongDatagram { flow, key, .. }
+            | BuildError::Quic { flow, key, .. } => ("flow", Some(flow), Some(*key)),
             BuildError::NoRoute(flow) => ("flow", Some(flow), Some("to")),
             BuildError::LongRoute(flow) => ("flow", Some(flow), Some("route")),
             BuildError::Uninformed { flow, .. } => ("flow", Some(flow), Some("outage-response")),

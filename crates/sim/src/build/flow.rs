@@ -1,21 +1,23 @@
 //! Flows: their endpoints, routes and applications.
 
 use super::outlook::RadioOutlook;
-use super::{BuildError, ChooseCongestion, kernel, multipath, prediction};
+use super::{BuildError, ChooseCongestion, kernel, multipath, prediction, quic};
 use crate::directory::{Directory, FlowEntry};
 use crate::hop::{Hop, MAX_HOPS};
 use crate::notices::{Notices, Outlook};
 use crate::routing::Topology;
-use crate::world::{Endpoint, Flow, Parts, PortState, Recipe, Transport, congestion};
+use crate::world::{Endpoint, Flow, Parts, PortState, QuicSocket, Recipe, Transport, congestion};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
 use fadeout_core::{
     CellId, DATAGRAM_HEADERS, DrbId, EndpointId, FlowEnd, FlowId, Protocol, RouteId, Time, UeId,
 };
+use fadeout_quic::{QuicConfig, QuicEnd};
 use fadeout_scenario::{self as scenario, LinkInfoSource, Named, Scenario};
 use fadeout_traffic::Application;
+use fadeout_transport::NamedTransport;
 use fadeout_transport::congestion::Congestion;
-use fadeout_transport::port::{NamedTransport, PortLimits};
+use fadeout_transport::port::PortLimits;
 use fadeout_transport::tcp::{LossRecovery, OutageResponse, TcpConfig};
 use fadeout_transport::udp::UdpEndpoint;
 use std::sync::Arc;
@@ -63,7 +65,9 @@ impl<'a> Flows<'a> {
         let application = Application::new(name, parameters, random)
             .ok_or_else(|| unknown(flow, "application", name))?;
         match (application.protocol(), &flow.multipath) {
-            _ if flow.transport.is_some() => self.add_port((id, &entry), flow)?,
+            _ if flow.transport.is_some() => {
+                self.add_named((id, &entry), flow, &application, choose)?;
+            }
             (Protocol::Udp, _) => self.add_datagrams((id, &entry), flow, &application)?,
             (Protocol::Tcp, _) if kernel::has_kernel(self.scenario, flow) => {
                 kernel::add(self, (id, &entry), flow)?;
@@ -111,12 +115,57 @@ impl<'a> Flows<'a> {
         Ok(())
     }
 
+    /// Adds the ends of a flow that names a transport.
+    fn add_named(
+        &mut self,
+        (id, entry): (FlowId, &FlowEntry),
+        flow: &scenario::Flow,
+        application: &Application,
+        choose: ChooseCongestion<'_>,
+    ) -> Result<(), BuildError> {
+        match transport_of(flow)? {
+            NamedTransport::Port(limits) => self.add_port((id, entry), flow, limits),
+            NamedTransport::Quic(settings) => {
+                let unsupported = quic::Unsupported {
+                    has_datagrams: application.protocol() == Protocol::Udp,
+                    has_kernel: kernel::has_kernel(self.scenario, flow),
+                    has_own_control: choose(flow).is_some(),
+                };
+                let config = quic::config(flow, settings, &unsupported, self.scenario.seed);
+                let config = config.map_err(|refusal| BuildError::Quic {
+                    flow: flow.name.clone(),
+                    key: refusal.key,
+                    reason: refusal.reason,
+                })?;
+                self.add_quic((id, entry), flow, &Arc::new(config))
+            }
+        }
+    }
+
+    fn add_quic(
+        &mut self,
+        (id, entry): (FlowId, &FlowEntry),
+        flow: &scenario::Flow,
+        config: &Arc<QuicConfig>,
+    ) -> Result<(), BuildError> {
+        let largest = (config.settings().largest_payload().0, "mtu");
+        for (_, endpoint, peer, route) in self.ends(entry, flow)? {
+            self.check_datagrams(flow, largest, route)?;
+            let quic = QuicEnd::new(Arc::clone(config), endpoint);
+            let socket = Transport::Quic(Box::new(QuicSocket::new(quic)));
+            debug_assert_eq!(endpoint.index(), self.parts.endpoints.len());
+            let endpoint = Endpoint::new(socket, id, peer, route);
+            self.parts.endpoints.push(endpoint);
+        }
+        Ok(())
+    }
+
     fn add_port(
         &mut self,
         (id, entry): (FlowId, &FlowEntry),
         flow: &scenario::Flow,
+        limits: PortLimits,
     ) -> Result<(), BuildError> {
-        let limits = port_limits(flow)?;
         let largest = (limits.largest_payload().0, "mtu");
         for (end, endpoint, peer, route) in self.ends(entry, flow)? {
             self.check_datagrams(flow, largest, route)?;
@@ -423,19 +472,17 @@ fn check_outage_response(
     })
 }
 
-/// Returns the limits of the datagrams of a flow with a port.
-fn port_limits(flow: &scenario::Flow) -> Result<PortLimits, BuildError> {
+/// Returns the transport that a flow names.
+fn transport_of(flow: &scenario::Flow) -> Result<NamedTransport, BuildError> {
     let named = flow.transport.as_ref();
     let (name, given) = named.map_or(("port", Parameters::NONE), |it| (&it.name, &it.parameters));
-    let transport = NamedTransport::new(name, given);
-    let transport = transport.ok_or_else(|| unknown(flow, "transport", name))?;
-    Ok(transport.port_limits())
+    NamedTransport::new(name, given).ok_or_else(|| unknown(flow, "transport", name))
 }
 
-/// True if the flow sends UDP datagrams instead of a TCP stream.
+/// True if the flow sends UDP datagrams instead of a TCP stream or QUIC streams.
 pub(crate) fn is_datagrams(flow: &scenario::Flow) -> bool {
     if flow.transport.is_some() {
-        return true;
+        return flow.has_port();
     }
     let Named { name, parameters } = &flow.application;
     let application = Application::new(name, parameters, Stream::new(0, "application", 0));

@@ -20,7 +20,7 @@ impl Simulation {
     /// Returns the names of the flows with the transport `port`, in the order of the scenario.
     pub fn ports(&self) -> impl Iterator<Item = &str> + Clone {
         let flows = self.scenario.flows.iter();
-        let ported = flows.filter(|flow| flow.transport.is_some());
+        let ported = flows.filter(|flow| flow.has_port());
         ported.map(|flow| flow.name.as_str())
     }
 

@@ -32,6 +32,9 @@ impl<P: Probe> World<P> {
                     kernels.ask(end, command, &mut self.agenda);
                 }
             }
+            Transport::Quic(_) => {
+                self.step_quic(endpoint, |quic, now, out| quic.on_app(now, command, out));
+            }
             // The bytes of a port come from the caller, and not from an application.
             Transport::Waiting(_)
             | Transport::Over(_)
@@ -60,6 +63,9 @@ impl<P: Probe> World<P> {
                     &mut self.probe,
                 );
                 self.after_connection(connection);
+            }
+            Transport::Quic(_) => {
+                self.step_quic(endpoint, |quic, now, out| quic.on_wake(now, out));
             }
             // Other transports have no timers: they only respond to packets and commands.
             _ => {}
@@ -124,6 +130,7 @@ impl<P: Probe> World<P> {
             }
             Transport::Waiting(_) | Transport::Over(_) | Transport::Elsewhere => self.pool.free(id),
             Transport::Udp(_) => self.receive_datagram(id),
+            Transport::Quic(_) => self.receive_quic(id),
             Transport::Port(_) => self.receive_at_port(id),
         }
     }
@@ -199,7 +206,13 @@ impl<P: Probe> World<P> {
     /// Ends a step of a connection: schedules its next wake-up and carries out the application's
     /// requests.
     #[inline]
-    fn finish_step(&mut self, flow: FlowId, at: EndpointId, wake_at: Time, delivered: u64) {
+    pub(super) fn finish_step(
+        &mut self,
+        flow: FlowId,
+        at: EndpointId,
+        wake_at: Time,
+        delivered: u64,
+    ) {
         let wake = &mut self.endpoints[at].wake;
         self.agenda
             .arm(wake, wake_at, |generation| Event::Endpoint {

@@ -21,6 +21,8 @@ mod paths;
 mod port_state;
 mod ports;
 mod predictions;
+mod quic;
+mod quic_socket;
 mod radio;
 mod reroute;
 mod steered;
@@ -38,6 +40,7 @@ pub(crate) use parts::{Endpoint, Endpoints, Flow, MultipathHost, Parts, Transpor
 pub(crate) use paths::{UePath, UePaths, reaches_all};
 pub(crate) use port_state::PortState;
 pub use port_state::{Arrival, PortEnd, PortError};
+pub(crate) use quic_socket::QuicSocket;
 pub use reroute::RouteError;
 pub(crate) use tcp_end::{Account, Recipe, congestion};
 pub(crate) use tunnels::Tunnels;

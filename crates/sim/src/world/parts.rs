@@ -6,9 +6,10 @@ use crate::kernels::{KernelEnd, Kernels};
 use crate::notices::Notices;
 use crate::prediction::Forecast;
 use crate::radio::Radio;
-use crate::world::{Account, Crossings, PortState, Recipe, Tunnels, UePaths};
+use crate::world::{Account, Crossings, PortState, QuicSocket, Recipe, Tunnels, UePaths};
 use fadeout_core::{EndpointId, FlowEnd, FlowId, LinkId, RouteId, Time, Wake};
 use fadeout_link::{Link, RadioStates};
+use fadeout_quic::QuicEnd;
 use fadeout_traffic::Application;
 use fadeout_transport::multipath::{MultipathConnection, PathId};
 use fadeout_transport::tcp::{ConnectionState, TcpEndpoint};
@@ -37,6 +38,8 @@ pub(crate) enum Transport {
     Kernel(Box<KernelEnd>),
     /// A sender or receiver of datagrams, without a connection.
     Udp(Box<UdpEndpoint>),
+    /// An end of a QUIC connection.
+    Quic(Box<QuicSocket>),
     /// An end whose datagrams come from and go to the caller of the simulation.
     Port(Box<PortState>),
     /// An endpoint in another world.
@@ -108,7 +111,7 @@ impl Endpoints {
     }
 
     /// Returns the counters of a TCP endpoint for the summary. This includes subflows. `None` for
-    /// datagrams and for Linux kernels.
+    /// datagrams, for QUIC and for Linux kernels.
     pub(crate) fn account(&self, id: EndpointId) -> Option<Account> {
         let endpoint = &self[id];
         match &endpoint.transport {
@@ -122,6 +125,7 @@ impl Endpoints {
                 self.host(*connection).connection.subflow(*path),
             )),
             Transport::Udp(_)
+            | Transport::Quic(_)
             | Transport::Port(_)
             | Transport::Kernel(_)
             | Transport::Elsewhere => None,
@@ -151,6 +155,14 @@ impl Endpoints {
         match &self[id].transport {
             Transport::Udp(udp) => Some(udp),
             Transport::Port(port) => Some(port.udp()),
+            _ => None,
+        }
+    }
+
+    /// Returns an end of a QUIC connection. `None` for other flows.
+    pub(crate) fn quic(&self, id: EndpointId) -> Option<&QuicEnd> {
+        match &self[id].transport {
+            Transport::Quic(socket) => Some(&socket.quic),
             _ => None,
         }
     }

@@ -30,6 +30,7 @@ mod order;
 mod own_congestion;
 mod ports;
 mod predictions;
+mod quic;
 mod rab;
 mod radio;
 mod radio_aqm;

@@ -6,8 +6,8 @@ use fadeout_core::table::{ColumnSink, Row};
 use fadeout_core::{
     BearerRow, BlockageRow, CellId, CongestionRow, DatagramRow, DrbId, DropRow, FlowEnd,
     FlowEventRow, FlowId, HandoverRow, LinkHandoverRow, LinkId, MeasurementRow, Probe, QueueRow,
-    RadioDelayRow, RadioDropRow, RetransmitRow, RrcRow, SecondaryChangeRow, Span, Time, TimeoutRow,
-    TransportBlockRow, UeId, recorded_tables,
+    QuicRow, RadioDelayRow, RadioDropRow, RetransmitRow, RrcRow, SecondaryChangeRow, Span, Time,
+    TimeoutRow, TransportBlockRow, UeId, recorded_tables,
 };
 use fadeout_scenario::Scenario;
 use std::collections::BTreeMap;

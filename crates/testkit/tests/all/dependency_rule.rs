@@ -8,6 +8,7 @@ use std::process::Command;
 const MAY_USE: [(&str, &[&str]); 17] = [
     ("core", &[]),
     ("transport", &["core"]),
+    ("quic", &["core", "transport"]),
     ("channel", &["core"]),
     ("phy", &["core"]),
     ("layer2", &["core"]),
@@ -24,6 +25,7 @@ const MAY_USE: [(&str, &[&str]); 17] = [
         &[
             "core",
             "transport",
+            "quic",
             "radio",
             "mobility",
             "link",
@@ -64,8 +66,9 @@ const MAY_USE: [(&str, &[&str]); 17] = [
 const TESTKIT: &str = "testkit";
 
 /// Libraries that only one crate may use.
-const ONE_OWNER: [(&str, &str); 6] = [
+const ONE_OWNER: [(&str, &str); 7] = [
     ("arrow", "record"),
+    ("noq-proto", "quic"),
     ("parquet", "record"),
     ("pyo3", "python"),
     ("quick-xml", "mobility"),

@@ -1,0 +1,76 @@
+//! Configuration of flows over QUIC.
+
+use fadeout_core::registry::Parameters;
+use fadeout_quic::{QuicConfig, QuicConfigError};
+use fadeout_scenario as scenario;
+use fadeout_transport::quic::{QuicControl, QuicSettings};
+
+/// Congestion control of a flow that names none.
+pub(crate) const DEFAULT_CONTROL: &str = "cubic";
+
+/// Setting that QUIC does not support.
+pub(super) struct Refusal {
+    /// Key of the setting.
+    pub(super) key: &'static str,
+    /// Description of the mistake, with the expected value.
+    pub(super) reason: String,
+}
+
+/// Properties of a flow that QUIC does not support.
+pub(super) struct Unsupported {
+    /// True if the application sends datagrams.
+    pub(super) has_datagrams: bool,
+    /// True if an end is at a Linux kernel.
+    pub(super) has_kernel: bool,
+    /// True if the user wrote the congestion control.
+    pub(super) has_own_control: bool,
+}
+
+/// Returns the configuration of a flow over QUIC.
+pub(super) fn config(
+    flow: &scenario::Flow,
+    settings: QuicSettings,
+    unsupported: &Unsupported,
+    seed: u64,
+) -> Result<QuicConfig, Refusal> {
+    let refused = |key, reason: String| Err(Refusal { key, reason });
+    if unsupported.has_datagrams {
+        let reason = format!(
+            "the application `{}` sends datagrams, and QUIC carries streams here; expected another \
+             `application`, or no `transport`",
+            flow.application.name
+        );
+        return refused("application", reason);
+    }
+    if unsupported.has_kernel {
+        let reason = "a Linux kernel has no QUIC; expected no `transport`, or nodes without \
+                      `kernel`";
+        return refused("transport", reason.to_owned());
+    }
+    if settings.control != QuicControl::Flow && flow.congestion_control.is_some() {
+        let reason = format!(
+            "the transport has the congestion control `{}`, and the flow has another; expected one \
+             of the two",
+            settings.control.name()
+        );
+        return refused("congestion-control", reason);
+    }
+    if unsupported.has_own_control {
+        let reason = "the congestion control is your own, and QUIC has only those of fadeout and \
+                      of its stack; expected one of them, or no `transport`";
+        return refused("congestion-control", reason.to_owned());
+    }
+    let (name, given) = match &flow.congestion_control {
+        Some(named) => (named.name.as_str(), &named.parameters),
+        None => (DEFAULT_CONTROL, Parameters::NONE),
+    };
+    QuicConfig::new(settings, (name, given), seed).or_else(|error| {
+        let why = match error {
+            QuicConfigError::Unknown => "it is not one of fadeout's",
+            QuicConfigError::Refused(why) => why,
+        };
+        let reason =
+            format!("`{name}` does not run over QUIC, because {why}; expected another one");
+        refused("congestion-control", reason)
+    })
+}

@@ -1,0 +1,134 @@
+"""QUIC flows: tables, errors, captures, and the same download by another QUIC stack."""
+
+import shutil
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import polars as pl
+import pytest
+
+import fadeout
+from conftest import needs_tool
+
+LINK = """
+duration = "20 s"
+[link.path]
+from = "server"
+to = "phone"
+rate = "20 Mbit/s"
+delay = "20 ms"
+queue = { limit = "100 ms" }
+"""
+PORT = '[flow.app]\nfrom = "server"\nto = "phone"\ntransport = "port"\n'
+SIZE = 2_000_000
+CAPTURED = {"probe.capture": ["phone"], "probe.capture-snap": "1500 B"}
+
+
+def flow(**transport: Any) -> dict[str, Any]:
+    """Returns a flow over QUIC."""
+    application = {"kind": "transfer", "size": SIZE}
+    ends = {"from": "server", "to": "phone", "application": application}
+    return {"flow": {"page": {**ends, "transport": {"kind": "quic", **transport}}}}
+
+
+def test_the_tables_of_a_connection_agree():
+    results = fadeout.run(LINK, set={**flow(), "probe.congestion": "10 ms"})
+    (row,) = results.flows.to_dicts()
+    assert (row["profile"], row["congestion_control"]) == ("quic", "cubic")
+    assert row["delivered_bytes"] == SIZE
+    sender, receiver = results.quic_ends.sort("end", descending=True).to_dicts()
+    assert (sender["role"], receiver["role"]) == ("client", "server")
+    assert sender["sent_packets"] == row["sent_segments"]
+    assert sender["failure"] is None and receiver["failure"] is None
+    rows = results.quic
+    assert len(rows) > 50
+    assert rows["time_s"].to_list() == results.congestion["time_s"].to_list()
+    assert rows["lost_packets"].is_sorted() and rows["sent_packets"].is_sorted()
+    assert (rows["pto_s"] > rows["srtt_s"]).all()
+    # The round trip is 40 ms, and at most 100 ms longer in the queue.
+    samples = rows.filter(pl.col("rtt_s") > 0)["rtt_s"]
+    assert 0.04 < samples.min() < 0.05 and samples.max() < 0.15
+    assert "congestion" in results.plot.available()
+
+
+def test_a_flow_without_quic_has_no_table_of_quic():
+    results = fadeout.run(LINK + '[flow.app]\nfrom = "server"\nto = "phone"\n')
+    assert not results.has_table("quic")
+    assert results.quic_ends.is_empty()
+
+
+def test_a_key_of_tcp_is_an_error_with_its_position():
+    scenario = LINK + PORT.replace('"port"', '"quic"') + 'profile = "rfc"\n'
+    with pytest.raises(fadeout.ScenarioError) as caught:
+        fadeout.check(scenario)
+    (error,) = caught.value.errors
+    assert error["line"] == 13
+    assert error["message"] == "`profile` of a flow with the transport `quic`, which is not TCP"
+    assert error["expected"] == "no `profile`, or no `transport`"
+
+
+def test_a_control_that_counts_marks_is_an_error_at_its_key():
+    scenario = LINK + PORT.replace('"port"', '"quic"') + 'congestion-control = "dctcp"\n'
+    with pytest.raises(fadeout.ScenarioError) as caught:
+        fadeout.check(scenario)
+    (error,) = caught.value.errors
+    assert error["line"] == 13
+    assert "`dctcp` does not run over QUIC" in error["message"]
+
+
+def test_a_control_of_the_user_is_refused():
+    class Own(fadeout.CongestionControl):
+        def on_ack(self, window: Any, ack: Any) -> None:
+            window.cwnd += 1
+
+        def on_congestion(self, window: Any, event: Any) -> None:
+            window.ssthresh = window.cwnd / 2
+
+    controls = {"own": Own}
+    keys = {**flow(), "flow.page.congestion-control": "own"}
+    with pytest.raises(fadeout.ScenarioError, match="the congestion control is your own"):
+        fadeout.run(LINK, set=keys, congestion_controls=controls)
+
+
+def aioquic_download() -> float:
+    """Returns the time in which aioquic downloads the file over the same link, with the handshake.
+
+    The client of aioquic requests the file, as in the how-to page.
+    """
+    page = (Path(__file__).parents[2] / "docs/howto/own-protocol.md").read_text("utf-8")
+    code = page.split("```{file} download.py\n")[1].split("```")[0]
+    names: dict[str, Any] = {}
+    exec(compile(code, "download.py", "exec"), names)
+    simulation = fadeout.Simulation(LINK + PORT)
+    with fadeout.asyncio_loop(simulation) as loop:
+        times = loop.run_until_complete(names["download"]([1], SIZE))
+    return sum(times)
+
+
+def test_another_stack_takes_the_same_time_on_a_clean_link():
+    pytest.importorskip("aioquic", reason="aioquic is not installed")
+    # New Reno and payloads of 1,200 bytes are aioquic's defaults. The receiver requests the file.
+    settings = {"congestion-control": "noq:new-reno", "mtu-discovery": False}
+    request = {"flow.page.application": {"kind": "ftp", "size": SIZE, "request-size": 7}}
+    results = fadeout.run(LINK, set={**flow(**settings), **request})
+    ours_s = results.flows["flow_completion_time_s"].item()
+    theirs_s = aioquic_download()
+    # The file takes 0.83 s at the link's rate. The stacks differ in pacing and in the size of their
+    # headers.
+    assert abs(ours_s - theirs_s) < 0.1 * theirs_s, (ours_s, theirs_s)
+
+
+@needs_tool("tshark")
+def test_wireshark_recognises_the_packets(tmp_path: Path):
+    results = fadeout.run(LINK, set={**flow(), **CAPTURED}, out=tmp_path / "run")
+    assert results.quic_ends["failure"].null_count() == 2
+    capture = tmp_path / "run/captures/phone.pcapng"
+    tshark = [shutil.which("tshark") or "tshark", "-r", str(capture), "-d", "udp.port==5201,quic"]
+    fields = ["-T", "fields", "-e", "_ws.col.Protocol", "-e", "udp.checksum.status"]
+    command = [*tshark, "-o", "udp.check_checksum:TRUE", *fields]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    lines = [line.split("\t") for line in found.splitlines()]
+    assert len(lines) > 1500
+    assert {protocol for protocol, _ in lines} == {"QUIC"}
+    assert {status for _, status in lines} == {"1"}
