@@ -25,8 +25,8 @@ pub(crate) struct Seen {
     pub(crate) acked_bytes: u64,
     /// Number of losses for which the controller was informed.
     pub(crate) congestion_events: u64,
-    /// Largest acknowledged packet that elicits ACKs, and its round-trip time, during an ACK. `None`
-    /// between ACKs.
+    /// Largest acknowledged packet that elicits ACKs, and its round-trip time, during an ACK.
+    /// `None` between ACKs.
     newest: Option<(u64, Span)>,
     /// Largest acknowledged packet of any kind. `None` before the first ACK.
     largest: Option<u64>,
@@ -93,8 +93,8 @@ impl Controller for Observed {
     ) {
         self.record(|seen| {
             seen.in_flight_bytes = in_flight;
-            // An ACK gives a sample if it acknowledges a larger number than before, and a packet that
-            // elicits ACKs (RFC 9002 section 5.1). Only such packets have a call of `on_ack`.
+            // An ACK gives a sample if it acknowledges a larger number than before, and a packet
+            // that elicits ACKs (RFC 9002 section 5.1). Only such packets have a call of `on_ack`.
             let is_larger = largest > seen.largest;
             seen.largest = largest;
             if let Some((_, sample)) = seen.newest.take()

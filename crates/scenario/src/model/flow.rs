@@ -57,8 +57,8 @@ key_table! {
         tcp: Parameters = Shape::ParametersOf { kind: "profile", by: "profile" }, Optional;
         /// Transport in place of the TCP or UDP of the application. With `port`, both ends of the
         /// flow are outside of the simulation: the caller of the simulation sends and receives the
-        /// datagrams. Such a flow has no application. With `quic`, the application runs over QUIC in
-        /// place of TCP. Default: the protocol of the application.
+        /// datagrams. Such a flow has no application. With `quic`, the application runs over QUIC
+        /// in place of TCP. Default: the protocol of the application.
         transport: Option<Named> = Shape::Named { kind: "transport", tag: "kind" }, Optional;
         /// Congestion control of the data sender. Default: the one of the `profile`.
         congestion_control: Option<Named> =

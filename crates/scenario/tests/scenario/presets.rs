@@ -1,4 +1,4 @@
-//! Tests of the presets of cells and of timing.
+//! Tests of presets: those of a cell, and those of the equipment's timing.
 
 use super::errors::only;
 use super::*;
