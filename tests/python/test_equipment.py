@@ -114,7 +114,7 @@ application = "bulk"
 [probe]
 throughput = "1 s"
 """)
-    rate_mbps = fadeout.run(path).throughput["rate_mbps"].max()
+    rate_mbps = max(fadeout.run(path).throughput["rate_mbps"].to_list())
     # The peak rates are 150 Mbit/s (two layers, 20 MHz), 1.4 Gbit/s and 460 Mbit/s. A phone near
     # the boresight has a tenth of them at least, also without line of sight.
     assert rate_mbps > {"lte-20mhz": 15, "n78-100mhz": 140, "n261-100mhz": 46}[name]

@@ -260,22 +260,22 @@ pub(crate) fn settable_of(split: &Split<'_>) -> Result<&'static Settable, Observ
     })
 }
 
-/// Names of parts, in the order of their numbers.
+/// Names of the parts of a kind, in the order of their numbers.
 #[derive(Debug)]
-pub(crate) struct Named<'a>(pub(crate) &'a [&'a str]);
+pub(crate) struct Named<'a> {
+    /// Noun for the kind of parts, for errors.
+    pub(crate) noun: &'static str,
+    pub(crate) names: &'a [&'a str],
+}
 
 /// Returns the number of the subject with a name.
 ///
 /// # Errors
 /// Returns [`ObserveError::Unknown`] if no part has the name.
-pub(crate) fn find(
-    split: &Split<'_>,
-    (what, given): (&'static str, &str),
-    names: &Named<'_>,
-) -> Result<u32, ObserveError> {
-    let found = names.0.iter().position(|&name| name == given);
+pub(crate) fn find(split: &Split<'_>, given: &str, parts: &Named<'_>) -> Result<u32, ObserveError> {
+    let found = parts.names.iter().position(|&name| name == given);
     let found = found.map(|number| number as u32);
-    found.ok_or_else(|| split.unknown(what, given, names.0.iter().copied()))
+    found.ok_or_else(|| split.unknown(parts.noun, given, parts.names.iter().copied()))
 }
 
 #[cfg(test)]

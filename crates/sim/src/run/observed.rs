@@ -101,11 +101,11 @@ impl Simulation {
             "link" => Target::LinkRate(self.link(&split)?),
             _ => {
                 let names: Vec<&str> = self.scenario.ues.iter().map(|it| &*it.name).collect();
-                let ue = UeId(observe::find(
-                    &split,
-                    ("ue", split.subject),
-                    &Named(&names),
-                )?);
+                let parts = Named {
+                    noun: "ue",
+                    names: &names,
+                };
+                let ue = UeId(observe::find(&split, split.subject, &parts)?);
                 match split.column {
                     "weight" => Target::Weight(ue),
                     _ => Target::ServingCell(ue),
@@ -161,7 +161,11 @@ impl Simulation {
     pub fn cell_number(&self, name: &str, cell: &str) -> Result<u32, ObserveError> {
         let split = Split::new(name)?;
         let names: Vec<&str> = self.scenario.cells.iter().map(|it| &*it.name).collect();
-        observe::find(&split, ("cell", cell), &Named(&names))
+        let parts = Named {
+            noun: "cell",
+            names: &names,
+        };
+        observe::find(&split, cell, &parts)
     }
 
     fn steer(&mut self, end: EndpointId, steering: Steering) -> Result<(), String> {
@@ -193,7 +197,7 @@ impl Simulation {
         let ues: Vec<&str> = self.scenario.ues.iter().map(|it| &*it.name).collect();
         let cells: Vec<&str> = self.scenario.cells.iter().map(|it| &*it.name).collect();
         let find =
-            |what, name: &str, names: &[&str]| observe::find(split, (what, name), &Named(names));
+            |noun, name: &str, names: &[&str]| observe::find(split, name, &Named { noun, names });
         Ok(match split.kind {
             "flow" => {
                 let (flow, sender) = self.flow(split)?;
@@ -221,11 +225,11 @@ impl Simulation {
         let directory = self.world.machines().directory;
         let infos: Vec<String> = directory.flow_infos().map(|info| info.name).collect();
         let names: Vec<&str> = infos.iter().map(String::as_str).collect();
-        let flow = FlowId(observe::find(
-            split,
-            ("flow", split.subject),
-            &Named(&names),
-        )?);
+        let parts = Named {
+            noun: "flow",
+            names: &names,
+        };
+        let flow = FlowId(observe::find(split, split.subject, &parts)?);
         let entry = directory.flow(flow).expect("its name is known");
         Ok((flow, entry.sender))
     }
@@ -233,8 +237,11 @@ impl Simulation {
     fn link(&self, split: &Split<'_>) -> Result<LinkId, ObserveError> {
         let directory = self.world.machines().directory;
         let names: Vec<&str> = directory.link_names().collect();
-        let link = observe::find(split, ("link", split.subject), &Named(&names))?;
-        Ok(LinkId(link))
+        let parts = Named {
+            noun: "link",
+            names: &names,
+        };
+        Ok(LinkId(observe::find(split, split.subject, &parts)?))
     }
 
     fn flow_target(&self, split: &Split<'_>) -> Result<Target, ObserveError> {
