@@ -37,6 +37,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> list[fadeout.Results]:
         fadeout.run(ROOT / "scenarios/lte-download.toml", set=SHORT_HEADERS, out=folder / "lte"),
         fadeout.run(ROOT / "scenarios/interruption.toml", set=short, out=folder / "interruption"),
         fadeout.run(ROOT / "scenarios/street-canyon.toml", set=WRONG, out=folder / "street-canyon"),
+        fadeout.run(SCENARIO + TRANSFER + 'transport = "quic"\n', out=folder / "quic"),
         fadeout.run(SCENARIO + TRANSFER, out=folder / "transfer"),
     ]
 

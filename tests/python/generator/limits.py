@@ -62,6 +62,8 @@ def case_of(leaf: Leaf, seed: int, attempt: int) -> Case | None:
     random = Random(f"{seed} {leaf.name()}")
     bases = all_bases()
     fits = [name for name in sorted(bases) if _depth(bases[name], leaf) > 0]
+    # A table that no base has, such as [measurement.NAME], is made in any of them.
+    fits = fits or sorted(bases)
     if not fits:
         return None
     random.shuffle(fits)
