@@ -1,5 +1,18 @@
 //! TCP segments, one column for each field.
 
+/// TCP segments of a capture.
+#[derive(Debug, Default)]
+pub struct Capture {
+    /// Segments in the order of the file.
+    pub columns: Columns,
+    /// Number of packets, including packets without TCP.
+    pub packets: u64,
+    /// Number of packets that are not TCP over IP, or whose headers were cut off.
+    pub others: u64,
+    /// True if the file ends within a packet.
+    pub is_cut: bool,
+}
+
 /// TCP segment of a capture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Segment {

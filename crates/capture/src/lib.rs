@@ -4,9 +4,11 @@
 //! kept, so a capture is read as a stream.
 
 mod columns;
+mod error;
 mod packet;
 
-pub use columns::{Columns, Segment};
+pub use columns::{Capture, Columns, Segment};
+pub use error::CaptureError;
 
 use packet::Packets;
 use pcap_file::PcapError;
@@ -27,41 +29,6 @@ const PCAP: [[u8; 4]; 4] = [
 ];
 /// Resolution of times in pcapng without `if_tsresol`: microseconds.
 const DEFAULT_RESOLUTION: u8 = 6;
-
-/// Error with which a capture is rejected.
-#[derive(Debug, thiserror::Error)]
-pub enum CaptureError {
-    /// The file is neither pcap nor pcapng.
-    #[error("it is no capture; expected pcap or pcapng, as from tcpdump or Wireshark")]
-    NoCapture,
-    /// A block or a packet header is wrong.
-    #[error("packet {packet}: {reason}; expected pcap or pcapng")]
-    Wrong {
-        /// Number of the packet, counted from 1.
-        packet: u64,
-        /// Description of the mistake.
-        reason: String,
-    },
-    /// Packets of a link type that the reader does not know.
-    #[error("the link type is {0}; expected Ethernet, Linux cooked, raw IP or loopback")]
-    Link(String),
-    /// The file cannot be read.
-    #[error("{0}")]
-    Io(#[from] std::io::Error),
-}
-
-/// TCP segments of a capture.
-#[derive(Debug, Default)]
-pub struct Capture {
-    /// Segments in the order of the file.
-    pub columns: Columns,
-    /// Number of packets, including packets without TCP.
-    pub packets: u64,
-    /// Number of packets that are not TCP over IP, or whose headers were cut off.
-    pub others: u64,
-    /// True if the file ends within a packet.
-    pub is_cut: bool,
-}
 
 /// Reads a capture.
 ///

@@ -1,6 +1,7 @@
 //! Headers of one captured packet.
 
-use crate::{Capture, CaptureError, Columns, Segment};
+use crate::columns::{Capture, Columns, Segment};
+use crate::error::CaptureError;
 use etherparse::{EtherType, LaxNetSlice, LaxSlicedPacket, TcpOptionElement, TransportSlice};
 use pcap_file::DataLink;
 use std::collections::BTreeMap;

@@ -1,6 +1,7 @@
 //! Advice: warnings about scenarios that are valid, but unlikely to be intended.
 
 mod attach;
+mod by_kind;
 mod connect;
 mod duplex;
 mod equipment;
@@ -15,6 +16,7 @@ use crate::build::link::longest_delay;
 use crate::build::{self, Bounds};
 use crate::routing::Topology;
 use crate::world::World;
+use by_kind::by_kind;
 use fadeout_core::{Bytes, Probe, Span};
 use fadeout_radio::rlc::{LONGEST_DATA_FIELD, Mode};
 use fadeout_scenario::{Bearer, Flow, Hop, LinkDirection, Medium, QueueLimit, RateModel, Scenario};
@@ -117,45 +119,6 @@ pub(crate) fn remarks<P: Probe>(scenario: &Scenario, world: &World<P>) -> Vec<St
     let sentence = |(): &(), _: &str| silence::SENTENCE.to_owned();
     sentences.extend(by_kind("flow", silent, |()| (), sentence));
     sentences
-}
-
-/// Returns one sentence for each group of named UEs or flows that `kind` maps to the same value. A
-/// sentence consists of the group's names and the text that `describe` returns for the first
-/// member.
-fn by_kind<'a, T, K: PartialEq>(
-    what: &str,
-    all: impl Iterator<Item = (&'a str, T)>,
-    kind: impl Fn(&T) -> K,
-    describe: impl Fn(&T, &str) -> String,
-) -> Vec<String> {
-    let mut groups: Vec<(T, Vec<&str>)> = Vec::new();
-    for (name, one) in all {
-        match groups.iter_mut().find(|(of, _)| kind(of) == kind(&one)) {
-            Some((_, names)) => names.push(name),
-            None => groups.push((one, vec![name])),
-        }
-    }
-    let sentence = |(one, names): &(T, Vec<&str>)| {
-        let first = match names.len() {
-            1 => "",
-            _ => ", of the first",
-        };
-        format!("{}: {}", subject(what, names), describe(one, first))
-    };
-    groups.iter().map(sentence).collect()
-}
-
-/// Returns the subject of a sentence about UEs or flows: the first names, and the number of names
-/// left out.
-fn subject(what: &str, names: &[&str]) -> String {
-    match names {
-        [one] => format!("{what} \"{one}\""),
-        [one, other] => format!("{what}s \"{one}\" and \"{other}\""),
-        [first, second, rest @ ..] => {
-            format!("{what}s \"{first}\", \"{second}\" and {} more", rest.len())
-        }
-        [] => format!("no {what}"),
-    }
 }
 
 /// Size of an IP packet with a full segment.

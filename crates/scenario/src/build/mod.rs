@@ -97,15 +97,19 @@ pub(crate) struct Builder<'r, 'c> {
 }
 
 impl Builder<'_, '_> {
-    fn scenario(&mut self, file: &Fields) -> Option<Scenario> {
-        self.duration = file.span("duration").unwrap_or(Span::ZERO);
-        self.seed = file.integer("seed").unwrap_or(0);
+    fn read_nodes(&mut self, file: &Fields) {
         for (name, fields) in file.map("node") {
             let id = self.nodes.add(name);
             if let Some(node) = Node::read(fields, Some((name.clone(),)), self) {
                 self.nodes.list[id.index()] = node;
             }
         }
+    }
+
+    fn scenario(&mut self, file: &Fields) -> Option<Scenario> {
+        self.duration = file.span("duration").unwrap_or(Span::ZERO);
+        self.seed = file.integer("seed").unwrap_or(0);
+        self.read_nodes(file);
         let links = each(file.map("link"), |name, fields| self.link(name, fields));
         let rabs = each(file.map("rab"), |name, fields| self.rab(name, fields));
         let mut cells = each(file.map("cell"), |name, fields| self.cell(name, fields));

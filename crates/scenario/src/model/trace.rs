@@ -42,6 +42,9 @@ variants! {
 pub(super) const START: Shape = Shape::Quantity(Dimension::Time, Range::closed(0.0, 1e15));
 
 impl MovementTrace {
+    /// Shape of the table.
+    pub(crate) const SHAPE: Shape = Shape::Variants(MovementTrace::VARIANTS);
+
     fn without_measurement(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
         match &self {
             MovementTrace::File { .. } => Some(self),

@@ -1,11 +1,8 @@
 //! Output of cells, UEs and buildings of a resolved scenario.
 
 use super::*;
-use crate::shape::Shape;
 use crate::table::KeyValue as _;
 use fadeout_core::Point;
-
-const TRACE: Shape = Shape::Variants(MovementTrace::VARIANTS);
 
 pub(super) fn cell<'a>(cell: &Cell, cells: &[Cell], name: impl Fn(NodeId) -> &'a str) -> Value {
     let mut table = Value::Object(cell.written());
@@ -62,7 +59,9 @@ pub(super) fn ue<'a>(
             });
             table["waypoints"] = places.collect();
         }
-        Movement::Trace(trace) => table["trace"] = trace.written(&TRACE).unwrap_or_default(),
+        Movement::Trace(trace) => {
+            table["trace"] = trace.written(&MovementTrace::SHAPE).unwrap_or_default();
+        }
         Movement::Vehicle { group, number } => {
             table["vehicles"] = json!(groups[*group].name);
             table["vehicle"] = json!(number);

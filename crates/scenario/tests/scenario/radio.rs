@@ -594,8 +594,6 @@ fn levels_of_3g_stand_in_the_events_that_have_them() {
     let near = refused(&scenario_with(
         "kind = \"b1\", threshold-rspc = \"-95 dBm\"",
     ));
-    let mut alternatives = near
-        .iter()
-        .filter_map(|mistake| mistake.suggestion.as_deref());
-    assert!(alternatives.any(|it| it == "`threshold-rscp`"), "{near:?}");
+    let named = |it: &ScenarioError| it.suggestion.as_deref() == Some("`threshold-rscp`");
+    assert!(near.iter().any(named), "{near:?}");
 }

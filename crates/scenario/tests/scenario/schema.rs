@@ -46,18 +46,7 @@ fn conforms(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
                 true
             }
             "additionalProperties" => {
-                for (key, inner) in value.as_object().into_iter().flatten() {
-                    let is_known = schema
-                        .get("properties")
-                        .is_some_and(|p| p.get(key).is_some());
-                    match rule {
-                        Value::Bool(false) if !is_known => return Err(format!("{key} is unknown")),
-                        Value::Object(_) if !is_known => {
-                            conforms(inner, rule, root).map_err(|e| format!("{key}: {e}"))?;
-                        }
-                        _ => {}
-                    }
-                }
+                others_conform(value, schema, root)?;
                 true
             }
             "items" => {
@@ -94,6 +83,25 @@ fn conforms(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
         };
         if !holds {
             return Err(format!("{value} breaks {keyword} {rule}"));
+        }
+    }
+    Ok(())
+}
+
+/// Checks the keys of an object that are not among the `properties` of its schema.
+fn others_conform(value: &Value, schema: &Value, root: &Value) -> Result<(), String> {
+    let rule = &schema["additionalProperties"];
+    for (key, inner) in value.as_object().into_iter().flatten() {
+        let properties = schema.get("properties");
+        if properties.is_some_and(|known| known.get(key).is_some()) {
+            continue;
+        }
+        match rule {
+            Value::Bool(false) => return Err(format!("{key} is unknown")),
+            Value::Object(_) => {
+                conforms(inner, rule, root).map_err(|e| format!("{key}: {e}"))?;
+            }
+            _ => {}
         }
     }
     Ok(())

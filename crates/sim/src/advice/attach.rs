@@ -1,7 +1,7 @@
 //! Warnings about UEs without a connection: UEs that never attach, and UEs that lost their
 //! connection.
 
-use super::{by_kind, subject};
+use super::by_kind::{by_kind, subject};
 use crate::radio::Accesses;
 use crate::world::World;
 use fadeout_core::Probe;

@@ -1,6 +1,6 @@
 //! Warnings about flows whose connection was never established, or was given up.
 
-use super::by_kind;
+use super::by_kind::by_kind;
 use crate::radio::Accesses;
 use crate::world::{Endpoints, Flow, World};
 use fadeout_core::{Direction, FlowEnd, NodeId, Probe, Time, UeId};

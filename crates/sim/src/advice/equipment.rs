@@ -1,6 +1,6 @@
 //! Warning about delays of equipment that no packet has.
 
-use super::by_kind;
+use super::by_kind::by_kind;
 use fadeout_scenario::Scenario;
 
 /// Returns a sentence about the cells whose `equipment-delay` has no effect. Their nodes have no

@@ -25,7 +25,15 @@ const CRATES: [&str; 8] = [
 const ONE_ROOM: [(&str, &str, &[&str]); 1] = [(
     "scenario",
     "format",
-    &["model", "keys", "table", "read", "build", "deployment"],
+    &[
+        "model",
+        "keys",
+        "table",
+        "read",
+        "build",
+        "deployment",
+        "presets",
+    ],
 )];
 
 /// Rooms with a folder of unit tests that may use rooms above: a `World` is tested together with
