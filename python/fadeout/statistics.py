@@ -278,7 +278,8 @@ def interval_text(mean: float | None, half_width: float | None) -> str:
     if half_width == 0:
         return f"{value_text(mean)} ± 0"
     if max(abs(mean), half_width) < SMALLEST_FIXED:
-        return f"{mean:.{DIGITS - 1}g} ± {half_width:.2g}"
+        digits = _exponent(mean) - _exponent(half_width) + 2
+        return f"{mean:.{min(max(digits, 1), MOST_DIGITS)}g} ± {half_width:.2g}"
     decimals = _decimals(mean, half_width)
     width = _rounded(half_width, decimals)
     if not _has_digit(width):

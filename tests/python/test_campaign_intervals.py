@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 import fadeout
@@ -192,6 +192,7 @@ def test_a_mean_has_the_digits_that_its_interval_supports():
     mean=st.floats(-1e8, 1e8, allow_subnormal=False),
     half_width=st.floats(1e-9, 1e8),
 )
+@example(mean=6.103515625e-05, half_width=1e-9)
 def test_no_half_width_above_zero_is_printed_as_zero(mean: float, half_width: float):
     first, second = interval_text(mean, half_width).split(" ± ")
     shown = float(second.lstrip("<").replace(",", ""))
