@@ -2,8 +2,8 @@
 //! knows this library.
 //!
 //! Time enters as an argument, random numbers come from the scenario's seed, and connection IDs
-//! from a counter. The encryption changes no byte and has the sizes of TLS 1.3 ([`handshake`]).
-//! So a connection has the same packets on every machine.
+//! from a counter. The encryption changes no byte and has the sizes of TLS 1.3, which the module
+//! `handshake` lists. So a connection has the same packets on every machine.
 
 mod clock;
 mod config;
