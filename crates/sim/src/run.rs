@@ -181,7 +181,7 @@ impl Simulation {
     /// The run stops if the recorder cannot write, and [`finish`](Simulation::finish) returns the
     /// error.
     pub fn advance(&mut self, until: Time) {
-        self.advance_while(until, Stop::AtTime, &mut |_| Control::Continue);
+        self.advance_while(until, None, &mut |_| Control::Continue);
     }
 
     /// Simulates as [`Simulation::advance`] does, and stops if `control` returns [`Control::Stop`].
@@ -193,7 +193,8 @@ impl Simulation {
         is_halted: impl Fn() -> bool,
         mut control: impl FnMut(Progress) -> Control,
     ) {
-        self.advance_while(until, Stop::If(&is_halted), &mut control);
+        let is_halted = |_: &World<Recorder>| is_halted();
+        self.advance_while(until, Some(&is_halted), &mut control);
     }
 
     /// Simulates as [`Simulation::advance_unless`] does. This function is not generic, so that the
@@ -201,22 +202,20 @@ impl Simulation {
     fn advance_while(
         &mut self,
         until: Time,
-        stop: Stop<'_>,
+        is_halted: Option<&dyn Fn(&World<Recorder>) -> bool>,
         control: &mut dyn FnMut(Progress) -> Control,
     ) {
         let until = until.min(end_of(&self.scenario));
         loop {
             let step = until.min(self.now().saturating_add(self.stride));
-            let (world, most) = (&mut self.world, EVENTS_BETWEEN_CALLS);
-            let is_left = match stop {
-                Stop::AtTime => world.run(step, most),
-                Stop::If(is_halted) => world.run_unless(step, most, is_halted),
-                Stop::AtArrival(is_halted) => world.run_to_arrival(step, most, is_halted),
+            let is_left = match is_halted {
+                None => self.world.run(step, EVENTS_BETWEEN_CALLS),
+                Some(is_halted) => self.world.run_unless(step, EVENTS_BETWEEN_CALLS, is_halted),
             };
             let now = self.now();
             self.world.probe_mut().catch_up(now);
             if (!is_left && step == until)
-                || stop.is_due(&self.world)
+                || is_halted.is_some_and(|is_halted| is_halted(&self.world))
                 || control(self.progress()) == Control::Stop
                 || self.world.probe().error().is_some()
                 || self.world.kernels().is_some_and(|it| it.has_failed())
@@ -235,7 +234,7 @@ impl Simulation {
         mut self,
         mut control: impl FnMut(Progress) -> Control,
     ) -> Result<RunResults, RunError> {
-        self.advance_while(Time::NEVER, Stop::AtTime, &mut control);
+        self.advance_while(Time::NEVER, None, &mut control);
         self.finish()
     }
 
@@ -281,28 +280,6 @@ impl Simulation {
         match failure {
             Some(failure) => Err(failure.into()),
             None => Ok(results),
-        }
-    }
-}
-
-/// Condition that ends a step of a run before its time.
-#[derive(Clone, Copy)]
-enum Stop<'a> {
-    /// Only the time ends the step.
-    AtTime,
-    /// The step ends after an event that makes the function true.
-    If(&'a dyn Fn() -> bool),
-    /// The step ends after an event in which a datagram arrives at a port, or which makes the
-    /// function true.
-    AtArrival(&'a dyn Fn() -> bool),
-}
-
-impl Stop<'_> {
-    fn is_due(self, world: &World<Recorder>) -> bool {
-        match self {
-            Stop::AtTime => false,
-            Stop::If(is_halted) => is_halted(),
-            Stop::AtArrival(is_halted) => world.new_arrival_at().is_some() || is_halted(),
         }
     }
 }

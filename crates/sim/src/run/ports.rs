@@ -1,8 +1,9 @@
 //! Ports of a run: datagrams that the caller sends and receives.
 
-use super::{Control, Progress, Simulation, Stop, end_of};
-use crate::world::{Arrival, PortEnd, PortError};
+use super::{Control, Progress, Simulation, end_of};
+use crate::world::{Arrival, PortEnd, PortError, World};
 use fadeout_core::{Bytes, Ecn, FlowId, Time};
+use fadeout_record::Recorder;
 use std::net::Ipv4Addr;
 
 /// Address of an end, as in captures.
@@ -112,7 +113,8 @@ impl Simulation {
         mut control: impl FnMut(Progress) -> Control,
     ) -> Option<Time> {
         self.world.await_arrival();
-        self.advance_while(until, Stop::AtArrival(&is_halted), &mut control);
+        let is_over = |world: &World<Recorder>| world.new_arrival_at().is_some() || is_halted();
+        self.advance_while(until, Some(&is_over), &mut control);
         self.world.new_arrival_at()
     }
 }

@@ -223,17 +223,17 @@ impl<P: Probe> World<P> {
     /// Processes at most `limit` events up to and including `until`. Returns false if no event is
     /// left before that time.
     pub fn run(&mut self, until: Time, limit: u64) -> bool {
-        self.run_unless(until, limit, || false)
+        self.run_unless(until, limit, |_| false)
     }
 
     /// Processes events as [`World::run`] does. Returns true at once after an event that made
-    /// `is_halted` true.
+    /// `is_halted` true for this world.
     #[inline]
     pub(crate) fn run_unless(
         &mut self,
         until: Time,
         limit: u64,
-        is_halted: impl Fn() -> bool,
+        is_halted: impl Fn(&Self) -> bool,
     ) -> bool {
         for _ in 0..limit {
             let Some(event) = self.agenda.next_event(until) else {
@@ -242,7 +242,7 @@ impl<P: Probe> World<P> {
             };
             self.handle(event);
             self.assert_settled();
-            if is_halted() {
+            if is_halted(self) {
                 break;
             }
         }

@@ -78,7 +78,7 @@ impl<P: Probe> World<P> {
     /// arrives at a port. Returns the time of the arrival. `None` if nothing arrives.
     pub fn advance_to_arrival(&mut self, until: Time) -> Option<Time> {
         self.await_arrival();
-        while self.run_to_arrival(until, u64::MAX, || false) && !self.has_new_arrival {}
+        self.run_unless(until, u64::MAX, |world| world.has_new_arrival);
         self.new_arrival_at()
     }
 
@@ -91,25 +91,6 @@ impl<P: Probe> World<P> {
     /// `None` if no datagram has arrived.
     pub(crate) fn new_arrival_at(&self) -> Option<Time> {
         self.has_new_arrival.then(|| self.now())
-    }
-
-    /// Processes events as [`World::run_unless`] does, but no more after an event in which a
-    /// datagram arrived at a port.
-    pub(crate) fn run_to_arrival(
-        &mut self,
-        until: Time,
-        limit: u64,
-        is_halted: impl Fn() -> bool,
-    ) -> bool {
-        for _ in 0..limit {
-            if !self.run(until, 1) {
-                return false;
-            }
-            if self.has_new_arrival || is_halted() {
-                break;
-            }
-        }
-        true
     }
 
     /// Hands a datagram that reached an end of a port to the caller.
