@@ -72,4 +72,10 @@ impl Hosts {
             multipath: self.identities[from.index()].zip(self.identities[to.index()]),
         })
     }
+
+    /// Adds the headers of a packet and its payload to `frame`.
+    pub(super) fn write(&mut self, packet: WholePacket<'_>, frame: &mut Vec<u8>) {
+        frame.extend(self.headers(packet));
+        frame.extend(packet.payload);
+    }
 }

@@ -76,8 +76,7 @@ impl LinkCaptures {
         self.frame.clear();
         let inside = match what {
             Carried::Plain(packet) => {
-                self.frame.extend(hosts.headers(packet));
-                self.frame.extend(packet.payload);
+                hosts.write(packet, &mut self.frame);
                 packet.wire_len() - self.frame.len() as u32
             }
             Carried::Tunnelled {
@@ -94,8 +93,7 @@ impl LinkCaptures {
                 };
                 gtp::write_data(&mut self.frame, tunnel, extensions, (length, packet.ecn));
                 let before = self.frame.len();
-                self.frame.extend(hosts.headers(packet));
-                self.frame.extend(packet.payload);
+                hosts.write(packet, &mut self.frame);
                 length - (self.frame.len() - before) as u32
             }
             Carried::Interface {
@@ -114,8 +112,7 @@ impl LinkCaptures {
                 let before = self.frame.len();
                 self.frame.extend(pdu.map_or(&[][..], |pdu| &pdu.header));
                 if let Some(packet) = packet {
-                    self.frame.extend(hosts.headers(packet));
-                    self.frame.extend(packet.payload);
+                    hosts.write(packet, &mut self.frame);
                 }
                 size.saturating_sub((self.frame.len() - before) as u32)
             }
