@@ -187,13 +187,10 @@ impl PySimulation {
 
     /// Returns the datagrams that have arrived at an end since the last call, in order.
     fn receive(&self, py: Python<'_>, end: &PyPortEnd) -> PyResult<Vec<PyArrival>> {
-        match &mut *self.state() {
-            State::Ready(running) => {
-                let arrivals = std::iter::from_fn(|| running.simulation.take_arrival(end.end));
-                Ok(arrivals.map(|it| PyArrival::new(py, &it)).collect())
-            }
-            state => Err(state.refusal()),
-        }
+        self.change_state(|simulation| {
+            let arrivals = std::iter::from_fn(|| simulation.take_arrival(end.end));
+            Ok(arrivals.map(|it| PyArrival::new(py, &it)).collect())
+        })
     }
 
     /// Ends the run at the current time. Returns the result of `run`.
