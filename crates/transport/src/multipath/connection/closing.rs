@@ -159,16 +159,13 @@ impl MultipathConnection {
     /// Repeats DATA_FIN on every path, because some paths may have failed without notice. If the
     /// peer never answers, the connection is given up as in TCP.
     pub(super) fn repeat_data_fin(&mut self, now: Time, out: &mut PathOutbox) {
-        let goes_on = self.outbound.repeat_fin(now);
+        if self.outbound.repeat_fin(now) {
+            self.acknowledge_on_all(now, out);
+            return;
+        }
         for index in 0..self.paths.len() {
-            if !goes_on {
-                self.lose_path(index);
-            } else if self.manager.is_usable(index) {
-                self.acknowledge(now, index, out);
-            }
+            self.lose_path(index);
         }
-        if !goes_on {
-            self.report(AppEvent::Aborted, out);
-        }
+        self.report(AppEvent::Aborted, out);
     }
 }
