@@ -154,7 +154,7 @@ impl Endpoints {
     pub(crate) fn udp(&self, id: EndpointId) -> Option<&UdpEndpoint> {
         match &self[id].transport {
             Transport::Udp(udp) => Some(udp),
-            Transport::Port(port) => Some(port.udp()),
+            Transport::Port(port) => Some(&port.udp),
             _ => None,
         }
     }

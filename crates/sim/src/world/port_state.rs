@@ -113,11 +113,6 @@ impl PortState {
         }
     }
 
-    /// Returns the counters of the end's datagrams.
-    pub(crate) fn udp(&self) -> &UdpEndpoint {
-        &self.udp
-    }
-
     /// Returns the next datagram of the end, with `len` bytes, as it is sent now. The datagram can
     /// only answer one that the caller has fetched, because several may arrive in one event.
     pub(super) fn next_datagram(&mut self, now: Time, len: u32) -> Datagram {
