@@ -11,6 +11,10 @@ use std::collections::BTreeMap;
 
 const PORT: &str = "[flow.app]\nfrom = \"server\"\nto = \"phone\"\ntransport = \"port\"\n";
 
+/// A wired path that loses no packet.
+const LOSSLESS: &str = "duration = \"1 s\"\n[link.path]\nfrom = \"server\"\nto = \"phone\"\n\
+                        rate = \"unlimited\"\ndelay = \"1 ms\"\n";
+
 /// A wired path that loses, delays and reorders packets.
 const LOSSY: &str = "duration = \"4 s\"\n[link.path]\nfrom = \"server\"\nto = \"phone\"\n\
                      rate = \"3 Mbit/s\"\ndelay = \"9 ms\"\nloss = { probability = 0.1 }\n\
@@ -344,9 +348,8 @@ fn too_many_bytes_are_refused_until_their_receiver_fetches_them() {
 
 #[test]
 fn what_cannot_be_sent_is_an_error_and_the_run_goes_on() {
-    let lossless = "duration = \"1 s\"\n[link.path]\nfrom = \"server\"\nto = \"phone\"\nrate = \"unlimited\"\ndelay = \"1 ms\"\n";
     let tcp = "[flow.tcp]\nfrom = \"server\"\nto = \"phone\"\n";
-    let mut simulation = simulation(&format!("{lossless}{PORT}{tcp}"));
+    let mut simulation = simulation(&format!("{LOSSLESS}{PORT}{tcp}"));
     let text = |error: PortError| error.to_string();
     let unknown = simulation.port("ap").expect_err("no such flow");
     assert_eq!(
@@ -390,11 +393,10 @@ fn what_cannot_be_sent_is_an_error_and_the_run_goes_on() {
 
 #[test]
 fn an_end_of_another_simulation_is_refused() {
-    let lossless = "duration = \"1 s\"\n[link.path]\nfrom = \"server\"\nto = \"phone\"\nrate = \"unlimited\"\ndelay = \"1 ms\"\n";
-    let first = simulation(&format!("{lossless}{PORT}"));
+    let first = simulation(&format!("{LOSSLESS}{PORT}"));
     let [server, _] = first.port("app").expect("it has a port");
     let tcp = "[flow.tcp]\nfrom = \"server\"\nto = \"phone\"\n";
-    for text in [lossless.to_owned(), format!("{lossless}{tcp}")] {
+    for text in [LOSSLESS.to_owned(), format!("{LOSSLESS}{tcp}")] {
         let mut other = simulation(&text);
         let sent = other.send(server, vec![0], Ecn::NotEct);
         assert_eq!(sent, Err(PortError::Foreign));
@@ -404,7 +406,6 @@ fn an_end_of_another_simulation_is_refused() {
 
 #[test]
 fn keys_of_connections_and_divided_worlds_are_refused() {
-    let link = "duration = \"1 s\"\n[link.path]\nfrom = \"server\"\nto = \"phone\"\nrate = \"unlimited\"\ndelay = \"1 ms\"\n";
     for line in [
         "application = \"bulk\"",
         "profile = \"rfc\"",
@@ -415,7 +416,7 @@ fn keys_of_connections_and_divided_worlds_are_refused() {
         "start = \"1 s\"",
     ] {
         let key = line.split(' ').next().expect("a key");
-        let error = errors_of(&format!("{link}{PORT}{line}\n"));
+        let error = errors_of(&format!("{LOSSLESS}{PORT}{line}\n"));
         assert!(
             error.contains(&format!("`{key}` of a flow with the transport `port`")),
             "{error}"
@@ -426,7 +427,10 @@ fn keys_of_connections_and_divided_worlds_are_refused() {
         );
         assert!(error.contains("test:11:"), "{error}");
     }
-    let error = errors_of(&format!("{link}{}", PORT.replace("\"port\"", "\"prot\"")));
+    let error = errors_of(&format!(
+        "{LOSSLESS}{}",
+        PORT.replace("\"port\"", "\"prot\"")
+    ));
     assert!(error.contains("unknown transport `prot`"), "{error}");
     let larger = "transport = { kind = \"port\", mtu = \"9100 B\" }\n";
     let flow = PORT.replace("transport = \"port\"\n", larger);
@@ -461,8 +465,7 @@ fn a_port_and_several_worlds_exclude_each_other() {
 
 #[test]
 fn a_run_without_a_caller_says_that_nothing_was_sent() {
-    let link = "duration = \"1 s\"\n[link.path]\nfrom = \"server\"\nto = \"phone\"\nrate = \"unlimited\"\ndelay = \"1 ms\"\n";
-    let run = simulation(&format!("{link}{PORT}"));
+    let run = simulation(&format!("{LOSSLESS}{PORT}"));
     let results = run.run(|_| Control::Continue).expect("memory is there");
     assert_eq!(results.remarks.len(), 1);
     assert!(results.remarks[0].contains("flow \"app\": nothing was sent"));
