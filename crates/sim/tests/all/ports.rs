@@ -1,11 +1,11 @@
 //! Tests of flows whose datagrams come from the caller.
 
-use crate::common::{self, build};
+use crate::common::{self, build, by_carrier, errors_of};
 use fadeout_core::random::Stream;
 use fadeout_core::{Bytes, DatagramRow, Ecn, FlowEnd, FlowId, Probe, Span, Time};
 use fadeout_record::Destination;
-use fadeout_scenario::{Override, Scenario, Source};
-use fadeout_sim::{Arrival, Control, PortEnd, PortError, Simulation, Worlds, catalog};
+use fadeout_scenario::Scenario;
+use fadeout_sim::{Arrival, Control, PortEnd, PortError, Simulation, Worlds};
 use fadeout_testkit::Cases;
 use std::collections::BTreeMap;
 
@@ -47,16 +47,6 @@ const TWO_LEGS: &str = "duration = \"2 s\"\n\
 
 fn parse(text: &str, overrides: &[&str]) -> Scenario {
     common::parse(text, ".".into(), overrides)
-}
-
-fn errors_of(text: &str) -> String {
-    let source = Source {
-        name: "test".to_owned(),
-        base_dir: ".".into(),
-    };
-    let none: &[Override] = &[];
-    let read = fadeout_scenario::parse(text, &source, none, catalog());
-    read.expect_err("the scenario has mistakes").to_string()
 }
 
 fn simulation(text: &str) -> Simulation {
@@ -444,17 +434,8 @@ fn keys_of_connections_and_divided_worlds_are_refused() {
 
 #[test]
 fn a_port_and_several_worlds_exclude_each_other() {
-    let cell = |number: u32| {
-        format!(
-            "[link.core-{number}]\nfrom = \"server\"\nto = \"base-{number}\"\ndelay = \"5 ms\"\n\
-             rate = \"1 Gbit/s\"\n[cell.base-{number}]\nradio = \"lte\"\ncarrier = \"{number} GHz\"\n\
-             bandwidth = \"10 MHz\"\nchannel = {{ path-loss = \"uma\" }}\n\
-             [ue.phone-{number}]\ncell = \"base-{number}\"\n"
-        )
-    };
     let flow = PORT.replace("\"phone\"", "\"phone-1\"");
-    let head = "worlds = \"by-carrier\"\nduration = \"1 s\"\n";
-    let text = format!("{head}{}{}{flow}", cell(1), cell(2));
+    let text = format!("{}{flow}", by_carrier());
     let error = Worlds::unobserved(&parse(&text, &[])).map(|_| ());
     let error = error.expect_err("a port acts between events");
     assert!(

@@ -1,11 +1,11 @@
 //! Tests of flows over QUIC.
 
-use crate::common::{self, build, run_with, unobserved};
+use crate::common::{self, by_carrier, errors_of, run_with, unobserved};
 use fadeout_core::random::Stream;
 use fadeout_core::{EndpointId, FlowId, LinkId, Probe, QuicRow, Span, Time, WholePacket};
 use fadeout_record::Destination;
-use fadeout_scenario::{Override, Scenario, Source};
-use fadeout_sim::{Control, Simulation, Worlds, catalog, summary};
+use fadeout_scenario::Scenario;
+use fadeout_sim::{Control, Simulation, Worlds, summary};
 use fadeout_testkit::Cases;
 use serde_json::Value;
 
@@ -365,23 +365,6 @@ fn a_fixed_size_of_datagrams_is_kept() {
     assert_eq!(number(&summary["quic_ends"][0], "mtu_bytes"), 1372.0);
 }
 
-fn errors_of(text: &str) -> String {
-    let source = Source {
-        name: "test".to_owned(),
-        base_dir: ".".into(),
-    };
-    let none: &[Override] = &[];
-    match fadeout_scenario::parse(text, &source, none, catalog()) {
-        Err(errors) => errors.to_string(),
-        Ok(scenario) => {
-            let built = build(&scenario, fadeout_core::NullProbe).map(|_| ());
-            let error = built.expect_err("the scenario has mistakes");
-            let findings = error.findings();
-            fadeout_scenario::locate(text, &source, none, catalog(), &findings).to_string()
-        }
-    }
-}
-
 #[test]
 fn settings_that_quic_does_not_have_are_refused() {
     let flow = text("duration = \"1 s\"", LINK, "", "\"bulk\"");
@@ -439,17 +422,8 @@ fn settings_that_quic_does_not_have_are_refused() {
 
 #[test]
 fn quic_and_several_worlds_exclude_each_other() {
-    let cell = |number: u32| {
-        format!(
-            "[link.core-{number}]\nfrom = \"server\"\nto = \"base-{number}\"\ndelay = \"5 ms\"\n\
-             rate = \"1 Gbit/s\"\n[cell.base-{number}]\nradio = \"lte\"\ncarrier = \"{number} GHz\"\n\
-             bandwidth = \"10 MHz\"\nchannel = {{ path-loss = \"uma\" }}\n\
-             [ue.phone-{number}]\ncell = \"base-{number}\"\n"
-        )
-    };
     let flow = "[flow.page]\nfrom = \"server\"\nto = \"phone-1\"\ntransport = \"quic\"\n";
-    let head = "worlds = \"by-carrier\"\nduration = \"1 s\"\n";
-    let text = format!("{head}{}{}{flow}", cell(1), cell(2));
+    let text = format!("{}{flow}", by_carrier());
     let error = Worlds::unobserved(&parse(&text)).map(|_| ());
     let error = error
         .expect_err("payload bytes stay in one world")

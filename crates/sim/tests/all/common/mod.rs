@@ -50,6 +50,38 @@ pub(crate) fn parse(text: &str, base_dir: PathBuf, overrides: &[&str]) -> Scenar
         .unwrap_or_else(|errors| panic!("{errors}"))
 }
 
+/// Returns the errors of a scenario from text, which reading the text or building its world finds.
+pub(crate) fn errors_of(text: &str) -> String {
+    let source = Source {
+        name: "test".to_owned(),
+        base_dir: ".".into(),
+    };
+    let none: &[Override] = &[];
+    match fadeout_scenario::parse(text, &source, none, catalog()) {
+        Err(errors) => errors.to_string(),
+        Ok(scenario) => {
+            let built = unobserved(&scenario).map(|_| ());
+            let findings = built.expect_err("the scenario has mistakes").findings();
+            fadeout_scenario::locate(text, &source, none, catalog(), &findings).to_string()
+        }
+    }
+}
+
+/// Returns two cells on different carriers, each in a world of its own, without flows. Each has a
+/// UE, and a link from `server`.
+pub(crate) fn by_carrier() -> String {
+    let cell = |number: u32| {
+        format!(
+            "[link.core-{number}]\nfrom = \"server\"\nto = \"base-{number}\"\ndelay = \"5 ms\"\n\
+             rate = \"1 Gbit/s\"\n[cell.base-{number}]\nradio = \"lte\"\ncarrier = \"{number} GHz\"\n\
+             bandwidth = \"10 MHz\"\nchannel = {{ path-loss = \"uma\" }}\n\
+             [ue.phone-{number}]\ncell = \"base-{number}\"\n"
+        )
+    };
+    let head = "worlds = \"by-carrier\"\nduration = \"1 s\"\n";
+    format!("{head}{}{}", cell(1), cell(2))
+}
+
 /// Runs a scenario to its end. Returns its probe and the number of packets that reached an
 /// endpoint.
 pub(crate) fn run_with<P: Probe + 'static>(scenario: &Scenario, probe: P) -> (P, u64) {
