@@ -4,8 +4,8 @@ use super::tests::endpoint;
 use super::*;
 use crate::{RadioChannel, RadioChannelForm, RadioInfo};
 use fadeout_core::{
-    Bytes, Direction, EndpointId, Flags, Packet, PacketBytes, PacketPool, ProbeSettings,
-    RadioSubject, Reception, Segment, Span, WholePacket,
+    Bytes, Direction, EndpointId, Flags, Packet, PacketBytes, PacketId, PacketPool, ProbeSettings,
+    RadioSubject, Reception, Segment, Span,
 };
 
 const CELL: CellId = CellId(0);
@@ -184,6 +184,35 @@ fn an_lte_block_tells_the_crc_and_the_grant() {
     assert_eq!(down.bytes[24..28], [10, 0, 0, 2]);
 }
 
+/// Captures a decoded block of 300 bytes with three parts of a packet. All other bytes of the block
+/// are 0xee. Returns the bytes of the block in the capture, and the packet's headers.
+fn captured_parts(pool: &PacketPool, id: PacketId) -> (Vec<u8>, Vec<u8>) {
+    let part = |at, offset, len| PacketBytes {
+        at,
+        packet: id,
+        offset,
+        len,
+    };
+    // The parts are within the headers, across their end, and within the payload.
+    let parts = [part(2, 0, 12), part(20, 20, 200), part(250, 100, 50)];
+    let bytes = [0xee; 300];
+    let decoded = MacPdu {
+        reception: Reception::Decoded,
+        bytes: &bytes,
+        packets: &parts,
+        size: 300,
+        ..block(pool)
+    };
+    let mut captures = captures(&[RadioSubject::Cell(CELL)], 0);
+    captures.on_mac_pdu(&decoded).expect("written");
+    let headers = captures.hosts.headers(pool.whole(id, &pool.packet(id)));
+    let headers = headers.to_vec();
+    let packets = packets(captures);
+    assert_eq!(packets[0].comment, None);
+    let block = &packets[0].bytes[packets[0].bytes.len() - 300..];
+    (block.to_vec(), headers)
+}
+
 #[test]
 fn packets_in_a_block_have_their_headers() {
     let segment = Segment {
@@ -199,37 +228,12 @@ fn packets_in_a_block_have_their_headers() {
     };
     let mut pool = PacketPool::new();
     let id = pool.insert(packet);
-    let part = |at, offset, len| PacketBytes {
-        at,
-        packet: id,
-        offset,
-        len,
-    };
-    // The three parts are the start of the packet, a range from the TCP header on, and a range of
-    // the payload.
-    let parts = [part(2, 0, 12), part(20, 20, 200), part(250, 100, 50)];
-    let bytes = [0xee; 300];
-    let decoded = MacPdu {
-        reception: Reception::Decoded,
-        bytes: &bytes,
-        packets: &parts,
-        size: 300,
-        ..block(&pool)
-    };
-    let mut captures = captures(&[RadioSubject::Cell(CELL)], 0);
-    captures.on_mac_pdu(&decoded).expect("written");
-    let expected = captures
-        .hosts
-        .headers(WholePacket::of_zeros(&packet))
-        .to_vec();
+    let (pdu, expected) = captured_parts(&pool, id);
     assert_eq!(expected.len(), 40);
-    let packets = packets(captures);
-    let pdu = &packets[0].bytes[packets[0].bytes.len() - 300..];
     assert_eq!(pdu[2..14], expected[..12]);
     assert_eq!(pdu[20..40], expected[20..]);
     let untouched = [&pdu[..2], &pdu[14..20], &pdu[40..]].concat();
     assert!(untouched.iter().all(|&byte| byte == 0xee));
-    assert_eq!(packets[0].comment, None);
 }
 
 #[test]
@@ -246,28 +250,8 @@ fn packets_with_bytes_have_their_payload_in_every_part() {
     let payload: Vec<u8> = (0..500_u32).map(|n| n as u8).collect();
     let mut pool = PacketPool::new();
     let id = pool.insert_with_bytes(&packet, payload.clone());
-    let part = |at, offset, len| PacketBytes {
-        at,
-        packet: id,
-        offset,
-        len,
-    };
-    // The parts are within the headers, across their end, and within the payload.
-    let parts = [part(2, 0, 12), part(20, 20, 200), part(250, 100, 50)];
-    let bytes = [0xee; 300];
-    let decoded = MacPdu {
-        reception: Reception::Decoded,
-        bytes: &bytes,
-        packets: &parts,
-        size: 300,
-        ..block(&pool)
-    };
-    let mut captures = captures(&[RadioSubject::Cell(CELL)], 0);
-    captures.on_mac_pdu(&decoded).expect("written");
-    let headers = captures.hosts.headers(pool.whole(id, &packet));
-    let whole = [headers, &payload].concat();
-    let packets = packets(captures);
-    let pdu = &packets[0].bytes[packets[0].bytes.len() - 300..];
+    let (pdu, headers) = captured_parts(&pool, id);
+    let whole = [headers, payload].concat();
     assert_eq!(pdu[2..14], whole[..12]);
     assert_eq!(pdu[20..220], whole[20..220]);
     assert_eq!(pdu[250..], whole[100..150]);
