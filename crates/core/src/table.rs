@@ -159,7 +159,7 @@ impl ColumnSink for Number {
     }
     #[inline]
     fn bool(&mut self, column: usize, value: bool) {
-        self.keep(column, f64::from(u8::from(value)));
+        self.keep(column, f64::from(value));
     }
     #[inline]
     fn name(&mut self, _column: usize, _value: &'static str) {}

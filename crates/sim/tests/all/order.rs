@@ -2,7 +2,7 @@
 
 use crate::common::build;
 use crate::common::{end, examples, name, parse, read};
-use fadeout_core::table::{ColumnSink, Row};
+use fadeout_core::table::{Row, number_in};
 use fadeout_core::{
     BearerRow, BlockageRow, CellId, CongestionRow, DatagramRow, DrbId, DropRow, FlowEnd,
     FlowEventRow, FlowId, HandoverRow, LinkHandoverRow, LinkId, MeasurementRow, Probe, QueueRow,
@@ -19,21 +19,6 @@ struct Order {
     wrong: Vec<String>,
 }
 
-/// The value of a row's first column.
-struct First(f64);
-
-impl ColumnSink for First {
-    fn f64(&mut self, column: usize, value: f64) {
-        if column == 0 {
-            self.0 = value;
-        }
-    }
-    fn u32(&mut self, _: usize, _: u32) {}
-    fn u64(&mut self, _: usize, _: u64) {}
-    fn bool(&mut self, _: usize, _: bool) {}
-    fn name(&mut self, _: usize, _: &'static str) {}
-}
-
 impl Order {
     fn see<R: Row>(&mut self, row: &R) {
         // Blockages are known before the run, and their rows come first. A transport block is
@@ -42,12 +27,10 @@ impl Order {
         if R::TABLE.columns[0].name != "time_s" || R::TABLE.name == "transport_blocks" {
             return;
         }
-        let mut at = First(0.0);
-        row.write(&mut at);
+        let at = number_in(row, 0);
         let table = R::TABLE.name;
-        let latest = self.latest.insert(table, at.0).unwrap_or(0.0);
-        if at.0 < latest && self.wrong.len() < 10 {
-            let at = at.0;
+        let latest = self.latest.insert(table, at).unwrap_or(0.0);
+        if at < latest && self.wrong.len() < 10 {
             self.wrong
                 .push(format!("{table}: a row at {at} s comes after {latest} s"));
         }
