@@ -42,6 +42,17 @@ pub enum Ecn {
 }
 
 impl Ecn {
+    /// Returns the ECN field with the value `bits`. `None` if `bits` is larger than 3.
+    pub fn from_bits(bits: u8) -> Option<Ecn> {
+        match bits {
+            0b00 => Some(Ecn::NotEct),
+            0b01 => Some(Ecn::Ect1),
+            0b10 => Some(Ecn::Ect0),
+            0b11 => Some(Ecn::Ce),
+            _ => None,
+        }
+    }
+
     /// Sets Congestion Experienced and counts the mark. Returns false if the packet is not
     /// ECN-capable.
     ///

@@ -88,16 +88,10 @@ pub(crate) fn send(
     bytes: &[u8],
     ecn: u8,
 ) -> PyResult<()> {
-    let ecn = match ecn {
-        0 => Ecn::NotEct,
-        1 => Ecn::Ect1,
-        2 => Ecn::Ect0,
-        3 => Ecn::Ce,
-        _ => {
-            return Err(PyValueError::new_err(format!(
-                "ecn is {ecn}; expected 0 (not ECT), 1 (ECT(1)), 2 (ECT(0)) or 3 (CE)"
-            )));
-        }
+    let Some(ecn) = Ecn::from_bits(ecn) else {
+        return Err(PyValueError::new_err(format!(
+            "ecn is {ecn}; expected 0 (not ECT), 1 (ECT(1)), 2 (ECT(0)) or 3 (CE)"
+        )));
     };
     let sent = simulation.send(end.end, bytes.to_vec(), ecn);
     sent.map_err(|refusal| raised(&refusal))

@@ -89,12 +89,7 @@ impl Kernels {
             to,
             route,
             hop: 0,
-            ecn: match ip.ecn {
-                1 => Ecn::Ect1,
-                2 => Ecn::Ect0,
-                3 => Ecn::Ce,
-                _ => Ecn::NotEct,
-            },
+            ecn: Ecn::from_bits(ip.ecn).unwrap_or_default(),
             sent_at: now,
             protocol,
             segment,
