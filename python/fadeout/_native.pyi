@@ -373,6 +373,9 @@ class Simulation:
     def now_s(self) -> float:
         """Simulated time in seconds."""
     @property
+    def is_finished(self) -> bool:
+        """True if the simulation is finished."""
+    @property
     def duration_s(self) -> float:
         """Length of the run in seconds."""
     @property

@@ -79,7 +79,6 @@ class Simulation:
             handover_policies=handover_policy.makers(handover_policies),
             allow_programs=allow_programs,
         )
-        self._is_finished = False
         self._observed: dict[tuple[str, ...], _native.Observations] = {}
         self._settings: dict[str, _native.Setting] = {}
 
@@ -191,8 +190,8 @@ class Simulation:
 
     @property
     def is_finished(self) -> bool:
-        """True after `finish`, and after an exception of a user-written class."""
-        return self._is_finished
+        """True after `finish`, and after an exception of a user-written class or an `EngineBug`."""
+        return self._native.is_finished
 
     @property
     def ports(self) -> list[str]:
@@ -250,7 +249,6 @@ class Simulation:
             RuntimeError: the simulation is finished, or in the middle of a step.
         """
         outcome = self._native.finish()
-        self._is_finished = True
         results = Results.from_outcome(outcome)
         warn_of(outcome["remarks"], results)
         return results

@@ -90,6 +90,12 @@ impl PySimulation {
         self.read_state(|simulation| simulation.now().as_secs_f64())
     }
 
+    /// Returns true if the simulation is finished.
+    #[getter]
+    fn is_finished(&self) -> bool {
+        matches!(*self.state(), State::Finished)
+    }
+
     /// Returns the length of the run, seconds.
     #[getter]
     fn duration_s(&self) -> PyResult<f64> {
