@@ -20,6 +20,20 @@ impl<P: Probe> World<P> {
         self.enter(self.routes.first(packet.route), id);
     }
 
+    /// Sends a datagram with its bytes from an endpoint.
+    pub(super) fn send_with_bytes(
+        &mut self,
+        from: EndpointId,
+        datagram: Datagram,
+        ecn: Ecn,
+        bytes: Vec<u8>,
+    ) {
+        let packet = packet_of(&self.endpoints[from], self.agenda.now(), ecn, datagram);
+        let id = self.pool.insert_with_bytes(&packet, bytes);
+        super::endpoints::show_sent(self, id);
+        self.depart(id);
+    }
+
     /// Hands a datagram that reached its endpoint to the application.
     pub(super) fn receive_datagram(&mut self, id: PacketId) {
         let now = self.agenda.now();
@@ -43,7 +57,7 @@ impl<P: Probe> World<P> {
 }
 
 /// Returns the packet of a datagram that an endpoint sends now.
-pub(super) fn packet_of(from: &Endpoint, now: Time, ecn: Ecn, datagram: Datagram) -> Packet {
+fn packet_of(from: &Endpoint, now: Time, ecn: Ecn, datagram: Datagram) -> Packet {
     Packet {
         flow: from.flow,
         to: from.peer,

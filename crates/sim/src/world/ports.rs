@@ -1,6 +1,5 @@
 //! Ports: ends of flows whose bytes come from and go to the caller of a simulation.
 
-use super::datagrams::packet_of;
 use super::port_state::{Arrival, PortEnd, PortError, Waiting};
 use super::{Transport, World};
 use fadeout_core::{Bytes, Datagram, Ecn, EndpointId, FlowEnd, FlowId, PacketId, Probe, Time};
@@ -38,18 +37,13 @@ impl<P: Probe> World<P> {
     pub fn send(&mut self, from: PortEnd, bytes: Vec<u8>, ecn: Ecn) -> Result<(), PortError> {
         let now = self.agenda.now();
         let held = self.pool.payloads().held();
-        let Some(end) = self.endpoints.get_mut(from.0) else {
-            return Err(PortError::Foreign);
-        };
-        let Transport::Port(port) = &mut end.transport else {
+        let transport = self.endpoints.get_mut(from.0).map(|it| &mut it.transport);
+        let Some(Transport::Port(port)) = transport else {
             return Err(PortError::Foreign);
         };
         port.check(bytes.len() as u64, held)?;
         let datagram = port.next_datagram(now, bytes.len() as u32);
-        let packet = packet_of(end, now, ecn, datagram);
-        let id = self.pool.insert_with_bytes(&packet, bytes);
-        super::endpoints::show_sent(self, id);
-        self.depart(id);
+        self.send_with_bytes(from.0, datagram, ecn, bytes);
         Ok(())
     }
 

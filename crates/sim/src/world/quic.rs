@@ -1,6 +1,5 @@
 //! QUIC connections: their datagrams, their events and their rows.
 
-use super::datagrams::packet_of;
 use super::{Transport, World};
 use fadeout_core::{Ecn, EndpointId, FlowEnd, PacketId, Probe, Time};
 use fadeout_quic::{QuicEnd, QuicOutbox};
@@ -43,16 +42,11 @@ impl<P: Probe> World<P> {
     }
 
     fn send_from_quic(&mut self, from: EndpointId, bytes: Vec<u8>, ecn: Ecn) {
-        let now = self.agenda.now();
-        let end = &mut self.endpoints[from];
-        let Transport::Quic(socket) = &mut end.transport else {
+        let Transport::Quic(socket) = &mut self.endpoints[from].transport else {
             return;
         };
         let datagram = socket.next_datagram(bytes.len() as u32);
-        let packet = packet_of(end, now, ecn, datagram);
-        let id = self.pool.insert_with_bytes(&packet, bytes);
-        super::endpoints::show_sent(self, id);
-        self.depart(id);
+        self.send_with_bytes(from, datagram, ecn, bytes);
     }
 
     /// Hands a datagram to its end of a QUIC connection.
