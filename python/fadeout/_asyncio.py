@@ -142,7 +142,7 @@ class SimulatedLoop(asyncio.SelectorEventLoop):
 
     @property
     def _clock_resolution(self) -> float:
-        """Time by which the base class calls a timer early: none, but a timer may be due now.
+        """Smallest step of the clock. The base class calls a timer that is due now, and none early.
 
         A protocol that is called before its time sets the same timer again. In simulated time, this
         would never end.

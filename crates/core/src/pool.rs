@@ -331,9 +331,8 @@ impl PacketPool {
         packet
     }
 
-    /// Frees a slot and returns its packet, with its entry in the table of payload bytes. The entry
-    /// keeps a holder, which the caller is from now on. `None` if the packet was stored without
-    /// bytes.
+    /// Frees a slot and returns its packet, with its entry in the table of payload bytes. The
+    /// caller becomes a holder of the entry. `None` if the packet was stored without bytes.
     pub fn remove_with_bytes(&mut self, id: PacketId) -> (Packet, Option<PayloadId>) {
         let payload = self.payload_of(id);
         if let Some(payload) = payload {

@@ -132,8 +132,8 @@ impl Recorder {
         self.due.latest.as_deref()
     }
 
-    /// Observes the rows of the radio from now on, for numbers of UEs and cells below the given
-    /// ones. Does nothing if they are observed already.
+    /// Observes the rows of the radio from now on. `ues` and `cells` are the numbers of UEs and of
+    /// cells in the simulation. Does nothing if the rows are observed already.
     pub fn observe_radio(&mut self, ues: usize, cells: usize) {
         let latest = &mut self.due.latest;
         latest.get_or_insert_with(|| Box::new(Latest::new(ues, cells)));

@@ -118,7 +118,7 @@ pub(crate) struct Kernels {
     by_path: BTreeMap<(u32, [[u8; 4]; 2], u16), EndpointId>,
     /// Endpoint whose route a program's packets use, indexed by machine and destination address.
     by_address: BTreeMap<(u32, [u8; 4]), EndpointId>,
-    /// Frame under construction: a frame that a queue has marked.
+    /// Memory for the copy of a frame that a queue has marked.
     marked_frame: Vec<u8>,
     guest_output: GuestOutput,
     /// Processor core on which all kernels run. `None` if the operating system chooses the core.
@@ -358,7 +358,7 @@ impl Kernels {
         let frame = match is_marked {
             false => frame,
             true => {
-                // A copy of the packet may share the frame, and may not be marked.
+                // A copy of the packet may share the frame without being marked.
                 self.marked_frame.clear();
                 self.marked_frame.extend_from_slice(frame);
                 mark(&mut self.marked_frame);

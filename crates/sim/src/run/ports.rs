@@ -54,7 +54,7 @@ impl Simulation {
     /// # Errors
     /// Returns [`PortError::Foreign`] if the end belongs to another simulation.
     pub fn address(&self, end: PortEnd) -> Result<PortAddress, PortError> {
-        // The world knows whether the end has a port.
+        // Refuses an end of another simulation.
         self.world.largest_payload(end)?;
         let directory = self.world.machines().directory;
         let info = &directory.endpoints()[end.0.index()];

@@ -191,7 +191,7 @@ impl CongestionControl for Htcp {
     }
 
     fn on_timeout(&mut self, now: Time, _lost: u64) {
-        // So does every timeout (tcp_enter_loss).
+        // A timeout ends the count, too (tcp_enter_loss).
         self.count = 0;
         self.begin_congestion(now);
         self.state = RecoveryState::Loss;

@@ -143,7 +143,7 @@ impl PathManager {
         }
     }
 
-    /// Opens a path that has not been opened no more.
+    /// Records that a path is never opened. Does nothing if the path has been opened.
     pub(super) fn forgo_join(&mut self, index: usize) {
         let path = &mut self.paths[index];
         if path.stage == Stage::Idle {
