@@ -25,7 +25,7 @@ const ADDRESSES: [([u8; 4], u16); 2] = [([10, 0, 0, 1], 49_152), ([10, 0, 0, 2],
 /// Name of the server in the handshake.
 const SERVER_NAME: &str = "server";
 
-/// Outputs of one step of an end. The caller empties the outbox after each step.
+/// Outputs of one step of an end. Each step begins with an empty outbox.
 #[derive(Debug, Default)]
 pub struct QuicOutbox {
     /// Payloads of datagrams in order of transmission, each with the ECN field of its IP packet.
@@ -34,15 +34,6 @@ pub struct QuicOutbox {
     pub events: Vec<AppEvent>,
     /// Bytes that arrived in order on their streams in this step.
     pub delivered_bytes: u64,
-}
-
-impl QuicOutbox {
-    /// Removes all outputs.
-    pub fn clear(&mut self) {
-        self.datagrams.clear();
-        self.events.clear();
-        self.delivered_bytes = 0;
-    }
 }
 
 /// State of an end's sending direction.
@@ -174,11 +165,6 @@ impl QuicEnd {
             statistics: QuicStatistics::default(),
             is_over: false,
         }
-    }
-
-    /// Returns the settings of the scenario.
-    pub fn config(&self) -> &QuicConfig {
-        &self.config
     }
 
     /// Returns the counters of the end.
@@ -367,11 +353,11 @@ impl QuicEnd {
                 }
                 Event::Stream(StreamEvent::Opened { dir }) => {
                     while let Some(id) = connection.streams().accept(dir) {
-                        out.delivered_bytes += read(connection, id).0;
+                        out.delivered_bytes += read(connection, id);
                     }
                 }
                 Event::Stream(StreamEvent::Readable { id }) => {
-                    out.delivered_bytes += read(connection, id).0;
+                    out.delivered_bytes += read(connection, id);
                 }
                 Event::Stream(StreamEvent::Finished { .. }) => self.outgoing.on_finished(),
                 _ => {}

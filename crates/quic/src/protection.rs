@@ -102,7 +102,7 @@ fn packet_key(level: Level, from: Side) -> Box<dyn PacketKey> {
     Box::new(Seal(2 * level.number() + from as u64))
 }
 
-pub(crate) fn header_key() -> Box<dyn HeaderKey> {
+fn header_key() -> Box<dyn HeaderKey> {
     Box::new(OpenHeader)
 }
 

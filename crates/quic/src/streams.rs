@@ -161,12 +161,12 @@ impl Outgoing {
     }
 }
 
-/// Reads the data that have arrived in order on a stream. Returns their number of bytes, and true
-/// if the peer has to be informed of a new limit.
-pub(crate) fn read(connection: &mut Connection, id: StreamId) -> (u64, bool) {
+/// Reads the data that have arrived in order on a stream. Returns their number of bytes. The stack
+/// may then have a new limit for the peer, so that the caller has to take datagrams.
+pub(crate) fn read(connection: &mut Connection, id: StreamId) -> u64 {
     let mut stream = connection.recv_stream(id);
     let Ok(mut chunks) = stream.read(true) else {
-        return (0, false);
+        return 0;
     };
     let mut delivered = 0;
     while let Ok(Some(chunk)) = chunks.next(usize::MAX) {
@@ -177,7 +177,8 @@ pub(crate) fn read(connection: &mut Connection, id: StreamId) -> (u64, bool) {
         );
         delivered += chunk.bytes.len() as u64;
     }
-    (delivered, chunks.finalize().should_transmit())
+    let _ = chunks.finalize();
+    delivered
 }
 
 #[cfg(test)]

@@ -195,12 +195,11 @@ fn bytes_delivered_are_bytes_sent_on_every_network() {
     });
 }
 
-/// Times at which an end sent packets.
+/// Times, receivers and lengths of all datagrams sent, and the rows of the QUIC table.
 #[derive(Default)]
 struct Sent {
     times: Vec<(Time, EndpointId, u32)>,
     rows: Vec<QuicRow>,
-    arrivals: Vec<(Time, EndpointId)>,
 }
 
 impl Probe for Sent {
@@ -213,9 +212,6 @@ impl Probe for Sent {
     fn sent(&mut self, now: Time, packet: WholePacket<'_>) {
         assert_eq!(packet.payload.len(), packet.segment.len as usize);
         self.times.push((now, packet.to, packet.segment.len));
-    }
-    fn received(&mut self, now: Time, packet: WholePacket<'_>) {
-        self.arrivals.push((now, packet.to));
     }
     fn quic(&mut self, row: QuicRow) {
         self.rows.push(row);
