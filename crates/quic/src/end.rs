@@ -397,7 +397,7 @@ impl QuicEnd {
         statistics.sent_bytes = path.sent_bytes;
         statistics.lost_packets = path.lost_packets;
         statistics.lost_bytes = path.lost_bytes;
-        statistics.congestion_events = seen.congestion_events;
+        statistics.congestion_events = path.congestion_events;
         statistics.spurious_events = path.spurious_congestion_events;
         statistics.mtu_bytes = mtu;
         statistics.cwnd_bytes = path.cwnd;

@@ -23,8 +23,6 @@ pub(crate) struct Seen {
     pub(crate) in_flight_bytes: u64,
     /// Bytes of acknowledged packets.
     pub(crate) acked_bytes: u64,
-    /// Number of losses for which the controller was informed.
-    pub(crate) congestion_events: u64,
     /// Largest acknowledged packet that elicits ACKs, and its round-trip time, during an ACK.
     /// `None` between ACKs.
     newest: Option<(u64, Span)>,
@@ -119,7 +117,6 @@ impl Controller for Observed {
         lost_bytes: u64,
         largest_lost: u64,
     ) {
-        self.record(|seen| seen.congestion_events += 1);
         self.inner
             .on_congestion_event(now, sent, is_persistent, is_ecn, lost_bytes, largest_lost);
     }
