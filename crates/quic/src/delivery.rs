@@ -25,7 +25,7 @@ struct Sent {
 /// Newest packet of an ACK, and the sums over its packets.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Acked {
-    newest: Option<Newest>,
+    newest: Option<Sent>,
     /// Number of acknowledged packets.
     pub(crate) packets: u32,
     /// Number of acknowledged packets that were sent after the present recovery began.
@@ -34,12 +34,6 @@ pub(crate) struct Acked {
     pub(crate) prior_in_flight: u32,
     /// Round-trip time of the newest packet. `None` if no packet is known.
     pub(crate) rtt: Option<Span>,
-}
-
-#[derive(Debug, Clone, Copy)]
-struct Newest {
-    sent: Sent,
-    send_elapsed: Span,
 }
 
 /// Packets of a connection, with the numbers of delivered and lost packets.
@@ -155,14 +149,11 @@ impl Delivery {
         let Some(sent) = self.settle(from, number, Some(sent_at)) else {
             return;
         };
-        let is_newest = (acked.newest.as_ref()).is_none_or(|it| it.sent.start < sent.start);
+        let is_newest = acked.newest.is_none_or(|it| it.start < sent.start);
         if is_newest {
             self.first_sent_at = sent.at;
             acked.rtt = Some(now.since(sent.at));
-            acked.newest = Some(Newest {
-                sent,
-                send_elapsed: sent.at.since(sent.first_sent_at),
-            });
+            acked.newest = Some(sent);
         }
     }
 
@@ -196,9 +187,10 @@ impl Delivery {
         if is_app_limited {
             self.app_limited_until = (self.delivered + u64::from(self.in_flight)).max(1);
         }
-        let Some(Newest { sent, send_elapsed }) = acked.newest else {
+        let Some(sent) = acked.newest else {
             return RateSample::default();
         };
+        let send_elapsed = sent.at.since(sent.first_sent_at);
         let ack_elapsed = self.delivered_at.since(sent.delivered_at);
         let interval = send_elapsed.max(ack_elapsed);
         RateSample {
