@@ -3,7 +3,7 @@
 use crate::clock::{Clock, span};
 use crate::config::QuicConfig;
 use crate::estimator::Estimator;
-use crate::observer::{Seen, Shared, seen};
+use crate::observer::{Shared, seen};
 use crate::streams::{Outgoing, read};
 use bytes::{Bytes, BytesMut};
 use fadeout_core::{Ecn, EndpointId, Span, Time};
@@ -39,8 +39,6 @@ pub struct QuicOutbox {
 /// State of an end's sending direction.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Sending {
-    /// Congestion window, bytes.
-    pub cwnd_bytes: u64,
     /// Slow-start threshold, bytes. `None` before the first congestion event, or if the congestion
     /// control has no threshold.
     pub ssthresh_bytes: Option<u64>,
@@ -101,15 +99,9 @@ pub struct QuicStatistics {
 }
 
 impl QuicStatistics {
-    /// Returns the mean over time of the smoothed round-trip time, seconds. `None` without a
-    /// sample.
-    pub fn mean_srtt_s(&self) -> Option<f64> {
-        (self.srtt_time_s > 0.0).then(|| self.srtt_integral / self.srtt_time_s)
-    }
-
-    /// Returns the mean of the round-trip time samples, seconds. `None` without a sample.
-    pub fn mean_rtt_s(&self) -> Option<f64> {
-        (self.rtt_samples > 0).then(|| self.rtt_sum_s / self.rtt_samples as f64)
+    /// Returns a number of bytes in datagrams of the largest size.
+    pub fn datagrams(&self, bytes: u64) -> f64 {
+        bytes as f64 / self.mtu_bytes.max(1) as f64
     }
 }
 
@@ -119,8 +111,6 @@ struct Machine {
     connection: Option<(ConnectionHandle, Connection)>,
     seen: Shared,
     estimator: Estimator,
-    /// Number of round-trip time samples in the estimator.
-    samples: u64,
     /// Time of the last step.
     stepped_at: Time,
     buffer: Vec<u8>,
@@ -272,7 +262,6 @@ impl QuicEnd {
             connection,
             seen: shared,
             estimator: Estimator::new(config.initial_rtt()),
-            samples: 0,
             stepped_at: now,
             buffer: Vec::new(),
         }));
@@ -382,25 +371,23 @@ impl QuicEnd {
         let seen = seen(&machine.seen);
         let elapsed_s = now.since(machine.stepped_at).as_secs_f64();
         machine.stepped_at = now;
-        if machine.samples > 0 {
+        if statistics.rtt_samples > 0 {
             let smoothed_s = machine.estimator.smoothed().as_secs_f64();
             statistics.srtt_integral += smoothed_s * elapsed_s;
             statistics.srtt_time_s += elapsed_s;
         }
-        if seen.samples > machine.samples {
-            machine.samples = seen.samples;
+        if seen.samples > statistics.rtt_samples {
             machine.estimator.on_sample(span(path.rtt));
         }
-        let mtu = u64::from(path.current_mtu);
-        let cwnd_datagrams = path.cwnd as f64 / mtu.max(1) as f64;
         statistics.sent_packets = path.sent_packets;
         statistics.sent_bytes = path.sent_bytes;
         statistics.lost_packets = path.lost_packets;
         statistics.lost_bytes = path.lost_bytes;
         statistics.congestion_events = path.congestion_events;
         statistics.spurious_events = path.spurious_congestion_events;
-        statistics.mtu_bytes = mtu;
+        statistics.mtu_bytes = u64::from(path.current_mtu);
         statistics.cwnd_bytes = path.cwnd;
+        let cwnd_datagrams = statistics.datagrams(path.cwnd);
         statistics.max_cwnd_datagrams = statistics.max_cwnd_datagrams.max(cwnd_datagrams);
         statistics.min_rtt = seen.smallest;
         statistics.rtt_sum_s = seen.sum_s;
@@ -409,19 +396,12 @@ impl QuicEnd {
             .congestion_state(PathId::ZERO)
             .map(|it| it.metrics());
         let metrics = metrics.unwrap_or_default();
-        let Seen {
-            latest,
-            in_flight_bytes,
-            acked_bytes,
-            ..
-        } = seen;
         self.sending = Sending {
-            cwnd_bytes: path.cwnd,
             ssthresh_bytes: metrics.ssthresh.filter(|&it| it < u64::MAX),
-            in_flight_bytes,
-            acked_bytes,
+            in_flight_bytes: seen.in_flight_bytes,
+            acked_bytes: seen.acked_bytes,
             srtt: machine.estimator.smoothed(),
-            rtt: latest,
+            rtt: seen.latest,
             probe_timeout: machine.estimator.probe_timeout(),
             pacing_bytes_per_s: metrics.pacing_rate,
             streams: self.outgoing.unfinished(),

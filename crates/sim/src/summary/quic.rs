@@ -1,5 +1,6 @@
 //! Summary rows of QUIC connections.
 
+use super::mean;
 use crate::world::{Endpoints, Flow};
 use fadeout_core::table::SummarySink;
 use fadeout_core::{FlowEnd, FlowRow, QuicEndRow};
@@ -41,7 +42,7 @@ fn row(flow: &str, end: FlowEnd, quic: &QuicEnd) -> QuicEndRow {
         streams: counted.streams,
         mtu_bytes: counted.mtu_bytes,
         cwnd_bytes: counted.cwnd_bytes,
-        mean_srtt_s: counted.mean_srtt_s(),
+        mean_srtt_s: mean(counted.srtt_integral, counted.srtt_time_s),
         min_rtt_s: counted.min_rtt.map(|rtt| rtt.as_secs_f64()),
         failure: counted.failure.clone(),
     }
@@ -59,11 +60,11 @@ pub(super) fn flow_row(row: FlowRow, sender: Option<&QuicEnd>) -> FlowRow {
         retransmitted_segments: counted.lost_packets,
         recoveries: counted.congestion_events,
         undos: counted.spurious_events,
-        mean_srtt_s: counted.mean_srtt_s(),
-        mean_rtt_s: counted.mean_rtt_s(),
+        mean_srtt_s: mean(counted.srtt_integral, counted.srtt_time_s),
+        mean_rtt_s: mean(counted.rtt_sum_s, counted.rtt_samples as f64),
         min_rtt_s: counted.min_rtt.map(|rtt| rtt.as_secs_f64()),
         max_cwnd_segments: counted.max_cwnd_datagrams,
-        cwnd_segments: counted.cwnd_bytes as f64 / counted.mtu_bytes.max(1) as f64,
+        cwnd_segments: counted.datagrams(counted.cwnd_bytes),
         mss_bytes: counted.mtu_bytes as u32,
         ..row
     }

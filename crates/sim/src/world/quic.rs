@@ -64,7 +64,7 @@ impl<P: Probe> World<P> {
         if is_sender
             && self.probe.wants_congestion(now, packet.flow)
             && let Transport::Quic(socket) = &self.endpoints[to].transport
-            && socket.quic.sending().cwnd_bytes > 0
+            && socket.quic.statistics().cwnd_bytes > 0
         {
             let (congestion, quic) = socket.rows(now, packet.flow);
             self.probe.congestion(congestion);

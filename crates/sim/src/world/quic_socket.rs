@@ -29,12 +29,12 @@ impl QuicSocket {
     /// Returns the row of the congestion table and the row of the QUIC table.
     pub(super) fn rows(&self, now: Time, flow: FlowId) -> (CongestionRow, QuicRow) {
         let (sending, counted) = (self.quic.sending(), self.quic.statistics());
-        let datagrams = |bytes: u64| bytes as f64 / counted.mtu_bytes.max(1) as f64;
+        let datagrams = |bytes| counted.datagrams(bytes);
         let pacing = sending.pacing_bytes_per_s.unwrap_or(0);
         let congestion = CongestionRow {
             time_s: now,
             flow,
-            cwnd_segments: datagrams(sending.cwnd_bytes),
+            cwnd_segments: datagrams(counted.cwnd_bytes),
             ssthresh_segments: sending.ssthresh_bytes.map_or(f64::INFINITY, datagrams),
             in_flight_segments: datagrams(sending.in_flight_bytes).round() as u32,
             acked_bytes: sending.acked_bytes,
@@ -47,7 +47,7 @@ impl QuicSocket {
         let quic = QuicRow {
             time_s: now,
             flow,
-            cwnd_bytes: sending.cwnd_bytes,
+            cwnd_bytes: counted.cwnd_bytes,
             in_flight_bytes: sending.in_flight_bytes,
             srtt_s: sending.srtt,
             rtt_s: sending.rtt,
