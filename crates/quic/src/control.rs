@@ -26,7 +26,7 @@ const SMALLEST_WINDOW: f64 = 2.0;
 /// Returns the initial window, bytes.
 ///
 /// Standard: RFC 9002 §7.2.
-fn initial_window(mtu: u16) -> u64 {
+fn initial_window(mtu: u32) -> u64 {
     let mtu = u64::from(mtu);
     (10 * mtu).min((2 * mtu).max(14_720))
 }
@@ -42,7 +42,8 @@ pub(crate) struct AdapterFactory {
 
 impl ControllerFactory for AdapterFactory {
     fn build(self: Arc<Self>, _: Instant, mtu: u16) -> Box<dyn Controller> {
-        Box::new(Adapter::new(Arc::clone(&self.make), self.clock, mtu))
+        let make = Arc::clone(&self.make);
+        Box::new(Adapter::new(make, self.clock, u32::from(mtu)))
     }
 }
 
@@ -90,11 +91,11 @@ macro_rules! control {
 }
 
 impl Adapter {
-    fn new(make: Make, clock: Clock, mtu: u16) -> Adapter {
+    fn new(make: Make, clock: Clock, mtu: u32) -> Adapter {
         let window = Window {
             cwnd: initial_window(mtu) as f64 / f64::from(mtu),
             ssthresh: f64::INFINITY,
-            mss: u32::from(mtu),
+            mss: mtu,
         };
         let mut control = make();
         if control.needs_ecn() != EcnFeedback::None {
@@ -120,6 +121,11 @@ impl Adapter {
 
     fn window_bytes(&self) -> u64 {
         (self.window.cwnd.max(SMALLEST_WINDOW) * f64::from(self.window.mss)) as u64
+    }
+
+    /// Returns the number of packets lost since the last ACK.
+    fn lost_since_ack(&self) -> u32 {
+        u32::try_from(self.delivery.lost() - self.lost_before).unwrap_or(u32::MAX)
     }
 
     /// Smooths the round-trip time with a sample.
@@ -151,8 +157,8 @@ impl Adapter {
 
     fn ack_sample(&mut self, now: Time, acked: &Acked, is_app_limited: bool) -> AckSample {
         let rate = self.delivery.sample(acked, is_app_limited, self.min_rtt);
+        let lost_now = self.lost_since_ack();
         let lost = self.delivery.lost();
-        let lost_now = u32::try_from(lost - self.lost_before).unwrap_or(u32::MAX);
         self.lost_before = lost;
         let pacing_rate = self.pacing_rate();
         AckSample {
@@ -260,13 +266,11 @@ impl Controller for Adapter {
             (false, true) => CongestionKind::Ecn,
             (false, false) => CongestionKind::FastRecovery,
         };
-        let lost = self.delivery.lost();
-        let lost_now = u32::try_from(lost - self.lost_before).unwrap_or(u32::MAX);
         let in_flight = self.delivery.in_flight();
         let event = CongestionEvent {
             now,
             kind,
-            flight_size: in_flight.saturating_add(lost_now),
+            flight_size: in_flight.saturating_add(self.lost_since_ack()),
             in_flight,
             snd_una: self.delivery.oldest_position(),
             snd_nxt: self.delivery.next_position(),
@@ -291,7 +295,7 @@ impl Controller for Adapter {
             };
         }
         if is_persistent {
-            control.on_timeout(now, lost);
+            control.on_timeout(now, self.delivery.lost());
         }
     }
 
@@ -337,12 +341,12 @@ impl Controller for Adapter {
 
     /// Returns a new controller, which begins as at the start of a connection.
     fn clone_box(&self) -> Box<dyn Controller> {
-        let mtu = u16::try_from(self.window.mss).unwrap_or(u16::MAX);
-        Box::new(Adapter::new(Arc::clone(&self.make), self.clock, mtu))
+        let make = Arc::clone(&self.make);
+        Box::new(Adapter::new(make, self.clock, self.window.mss))
     }
 
     fn initial_window(&self) -> u64 {
-        initial_window(u16::try_from(self.window.mss).unwrap_or(u16::MAX))
+        initial_window(self.window.mss)
     }
 
     fn into_any(self: Box<Self>) -> Box<dyn Any> {
