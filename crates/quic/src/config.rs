@@ -70,7 +70,7 @@ impl QuicConfig {
     }
 
     /// Returns the settings of the scenario.
-    pub fn settings(&self) -> &QuicSettings {
+    pub(crate) fn settings(&self) -> &QuicSettings {
         &self.settings
     }
 

@@ -12,12 +12,11 @@ use fadeout_core::registry::Parameters;
 use fadeout_core::{
     CellId, DATAGRAM_HEADERS, DrbId, EndpointId, FlowEnd, FlowId, Protocol, RouteId, Time, UeId,
 };
-use fadeout_quic::{QuicConfig, QuicEnd};
+use fadeout_quic::QuicEnd;
 use fadeout_scenario::{self as scenario, LinkInfoSource, Named, Scenario};
 use fadeout_traffic::Application;
 use fadeout_transport::NamedTransport;
 use fadeout_transport::congestion::Congestion;
-use fadeout_transport::port::PortLimits;
 use fadeout_transport::tcp::{LossRecovery, OutageResponse, TcpConfig};
 use fadeout_transport::udp::UdpEndpoint;
 use std::sync::Arc;
@@ -64,18 +63,18 @@ impl<'a> Flows<'a> {
         let Named { name, parameters } = &flow.application;
         let application = Application::new(name, parameters, random)
             .ok_or_else(|| unknown(flow, "application", name))?;
-        match (application.protocol(), &flow.multipath) {
-            _ if flow.transport.is_some() => {
-                self.add_named((id, &entry), flow, &application, choose)?;
+        match (&flow.transport, application.protocol(), &flow.multipath) {
+            (Some(named), ..) => {
+                self.add_named((id, &entry), flow, named, &application, choose)?;
             }
-            (Protocol::Udp, _) => self.add_datagrams((id, &entry), flow, &application)?,
-            (Protocol::Tcp, _) if kernel::has_kernel(self.scenario, flow) => {
+            (None, Protocol::Udp, _) => self.add_datagrams((id, &entry), flow, &application)?,
+            (None, Protocol::Tcp, _) if kernel::has_kernel(self.scenario, flow) => {
                 kernel::add(self, (id, &entry), flow)?;
             }
-            (Protocol::Tcp, Some(described)) => {
+            (None, Protocol::Tcp, Some(described)) => {
                 multipath::add(self, (id, &entry), flow, described, choose)?;
             }
-            (Protocol::Tcp, None) => self.add_single(id, &entry, flow, choose)?,
+            (None, Protocol::Tcp, None) => self.add_single(id, &entry, flow, choose)?,
         }
         let ends = (entry.sender, entry.receiver);
         let mut built = Flow::new(application, ends, flow.start);
@@ -104,15 +103,9 @@ impl<'a> Flows<'a> {
             });
         }
         let largest = (application.largest_datagram().0, "size");
-        for (end, endpoint, peer, route) in self.ends(entry, flow)? {
-            self.check_datagrams(flow, largest, route)?;
-            let udp = Transport::Udp(Box::new(UdpEndpoint::new(id, end)));
-            debug_assert_eq!(endpoint.index(), self.parts.endpoints.len());
-            self.parts
-                .endpoints
-                .push(Endpoint::new(udp, id, peer, route));
-        }
-        Ok(())
+        self.add_ends((id, entry), flow, largest, |_, end| {
+            Transport::Udp(Box::new(UdpEndpoint::new(id, end)))
+        })
     }
 
     /// Adds the ends of a flow that names a transport.
@@ -120,11 +113,17 @@ impl<'a> Flows<'a> {
         &mut self,
         (id, entry): (FlowId, &FlowEntry),
         flow: &scenario::Flow,
+        Named { name, parameters }: &Named,
         application: &Application,
         choose: ChooseCongestion<'_>,
     ) -> Result<(), BuildError> {
-        match transport_of(flow)? {
-            NamedTransport::Port(limits) => self.add_port((id, entry), flow, limits),
+        let transport = NamedTransport::new(name, parameters)
+            .ok_or_else(|| unknown(flow, "transport", name))?;
+        let largest = (transport.largest_payload().0, "mtu");
+        match transport {
+            NamedTransport::Port(limits) => self.add_ends((id, entry), flow, largest, |_, end| {
+                Transport::Port(Box::new(PortState::new(id, end, limits)))
+            }),
             NamedTransport::Quic(settings) => {
                 let unsupported = quic::Unsupported {
                     has_datagrams: application.protocol() == Protocol::Udp,
@@ -137,43 +136,29 @@ impl<'a> Flows<'a> {
                     key: refusal.key,
                     reason: refusal.reason,
                 })?;
-                self.add_quic((id, entry), flow, &Arc::new(config))
+                let config = Arc::new(config);
+                self.add_ends((id, entry), flow, largest, |endpoint, _| {
+                    let quic = QuicEnd::new(Arc::clone(&config), endpoint);
+                    Transport::Quic(Box::new(QuicSocket::new(quic)))
+                })
             }
         }
     }
 
-    fn add_quic(
+    /// Adds the ends of a flow that sends datagrams on one path. `largest` has the payload of the
+    /// largest datagram, and the key that determines it. `make` returns the transport of an end.
+    fn add_ends(
         &mut self,
         (id, entry): (FlowId, &FlowEntry),
         flow: &scenario::Flow,
-        config: &Arc<QuicConfig>,
+        largest: (u64, &'static str),
+        make: impl Fn(EndpointId, FlowEnd) -> Transport,
     ) -> Result<(), BuildError> {
-        let largest = (config.settings().largest_payload().0, "mtu");
-        for (_, endpoint, peer, route) in self.ends(entry, flow)? {
-            self.check_datagrams(flow, largest, route)?;
-            let quic = QuicEnd::new(Arc::clone(config), endpoint);
-            let socket = Transport::Quic(Box::new(QuicSocket::new(quic)));
-            debug_assert_eq!(endpoint.index(), self.parts.endpoints.len());
-            let endpoint = Endpoint::new(socket, id, peer, route);
-            self.parts.endpoints.push(endpoint);
-        }
-        Ok(())
-    }
-
-    fn add_port(
-        &mut self,
-        (id, entry): (FlowId, &FlowEntry),
-        flow: &scenario::Flow,
-        limits: PortLimits,
-    ) -> Result<(), BuildError> {
-        let largest = (limits.largest_payload().0, "mtu");
         for (end, endpoint, peer, route) in self.ends(entry, flow)? {
             self.check_datagrams(flow, largest, route)?;
-            let port = Transport::Port(Box::new(PortState::new(id, end, limits)));
             debug_assert_eq!(endpoint.index(), self.parts.endpoints.len());
-            self.parts
-                .endpoints
-                .push(Endpoint::new(port, id, peer, route));
+            let endpoint = Endpoint::new(make(endpoint, end), id, peer, route);
+            self.parts.endpoints.push(endpoint);
         }
         Ok(())
     }
@@ -470,13 +455,6 @@ fn check_outage_response(
         flow: flow.name.clone(),
         expected,
     })
-}
-
-/// Returns the transport that a flow names.
-fn transport_of(flow: &scenario::Flow) -> Result<NamedTransport, BuildError> {
-    let named = flow.transport.as_ref();
-    let (name, given) = named.map_or(("port", Parameters::NONE), |it| (&it.name, &it.parameters));
-    NamedTransport::new(name, given).ok_or_else(|| unknown(flow, "transport", name))
 }
 
 /// True if the flow sends UDP datagrams instead of a TCP stream or QUIC streams.
