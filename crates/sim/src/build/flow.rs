@@ -130,12 +130,7 @@ impl<'a> Flows<'a> {
                     has_kernel: kernel::has_kernel(self.scenario, flow),
                     has_own_control: choose(flow).is_some(),
                 };
-                let config = quic::config(flow, settings, &unsupported, self.scenario.seed);
-                let config = config.map_err(|refusal| BuildError::Quic {
-                    flow: flow.name.clone(),
-                    key: refusal.key,
-                    reason: refusal.reason,
-                })?;
+                let config = quic::config(flow, settings, &unsupported, self.scenario.seed)?;
                 let config = Arc::new(config);
                 self.add_ends((id, entry), flow, largest, |endpoint, _| {
                     let quic = QuicEnd::new(Arc::clone(&config), endpoint);

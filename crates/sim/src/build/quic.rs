@@ -1,5 +1,6 @@
 //! Configuration of flows over QUIC.
 
+use super::BuildError;
 use fadeout_core::registry::Parameters;
 use fadeout_quic::{QuicConfig, QuicConfigError};
 use fadeout_scenario as scenario;
@@ -7,14 +8,6 @@ use fadeout_transport::quic::{QuicControl, QuicSettings};
 
 /// Congestion control of a flow that names none.
 pub(crate) const DEFAULT_CONTROL: &str = "cubic";
-
-/// Setting that QUIC does not support.
-pub(super) struct Refusal {
-    /// Key of the setting.
-    pub(super) key: &'static str,
-    /// Description of the mistake, with the expected value.
-    pub(super) reason: String,
-}
 
 /// Properties of a flow that QUIC does not support.
 pub(super) struct Unsupported {
@@ -32,20 +25,24 @@ pub(super) fn config(
     settings: QuicSettings,
     unsupported: &Unsupported,
     seed: u64,
-) -> Result<QuicConfig, Refusal> {
-    let refused = |key, reason: String| Err(Refusal { key, reason });
+) -> Result<QuicConfig, BuildError> {
+    let refused = |key, reason| BuildError::Quic {
+        flow: flow.name.clone(),
+        key,
+        reason,
+    };
     if unsupported.has_datagrams {
         let reason = format!(
             "the application `{}` sends datagrams, and QUIC carries streams here; expected another \
              `application`, or no `transport`",
             flow.application.name
         );
-        return refused("application", reason);
+        return Err(refused("application", reason));
     }
     if unsupported.has_kernel {
         let reason = "a Linux kernel has no QUIC; expected no `transport`, or nodes without \
                       `kernel`";
-        return refused("transport", reason.to_owned());
+        return Err(refused("transport", reason.to_owned()));
     }
     if settings.control != QuicControl::Flow && flow.congestion_control.is_some() {
         let reason = format!(
@@ -53,18 +50,18 @@ pub(super) fn config(
              of the two",
             settings.control.name()
         );
-        return refused("congestion-control", reason);
+        return Err(refused("congestion-control", reason));
     }
     if unsupported.has_own_control {
         let reason = "the congestion control is your own, and QUIC has only those of fadeout and \
                       of its stack; expected one of them, or no `transport`";
-        return refused("congestion-control", reason.to_owned());
+        return Err(refused("congestion-control", reason.to_owned()));
     }
     let (name, given) = match &flow.congestion_control {
         Some(named) => (named.name.as_str(), &named.parameters),
         None => (DEFAULT_CONTROL, Parameters::NONE),
     };
-    QuicConfig::new(settings, (name, given), seed).or_else(|error| {
+    QuicConfig::new(settings, (name, given), seed).map_err(|error| {
         let why = match error {
             QuicConfigError::Unknown => "it is not one of fadeout's",
             QuicConfigError::Refused(why) => why,
