@@ -11,11 +11,7 @@ use fadeout_transport::quic::{QuicControl, QuicSettings};
 
 /// Adds a row for each end of a QUIC connection. Does nothing for other flows.
 pub(super) fn add(name: &str, flow: &Flow, endpoints: &Endpoints, sink: &mut impl SummarySink) {
-    let ends = [
-        (flow.sender, FlowEnd::Sender),
-        (flow.receiver, FlowEnd::Receiver),
-    ];
-    for (id, end) in ends {
+    for (id, end) in flow.ends() {
         if let Some(quic) = endpoints.quic(id) {
             sink.add(&row(name, end, quic));
         }

@@ -13,11 +13,7 @@ impl<P: Probe> World<P> {
             FlowEnd::Sender => (flow.sender, flow.receiver),
             FlowEnd::Receiver => (flow.receiver, flow.sender),
         };
-        let ends = [
-            (flow.sender, FlowEnd::Sender),
-            (flow.receiver, FlowEnd::Receiver),
-        ];
-        for (endpoint, end) in ends {
+        for (endpoint, end) in flow.ends() {
             self.endpoints.begin(endpoint, end);
         }
         self.command(listens, AppCommand::Listen);

@@ -280,6 +280,14 @@ impl Flow {
         }
     }
 
+    /// Returns the endpoints of the flow with their sides, the sender first.
+    pub(crate) fn ends(&self) -> [(EndpointId, FlowEnd); 2] {
+        [
+            (self.sender, FlowEnd::Sender),
+            (self.receiver, FlowEnd::Receiver),
+        ]
+    }
+
     /// Returns the side of the flow that an endpoint is on.
     pub(crate) fn side_of(&self, endpoint: EndpointId) -> FlowEnd {
         if endpoint == self.receiver {
