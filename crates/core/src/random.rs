@@ -20,11 +20,7 @@ impl Stream {
     pub fn new(seed: u64, domain: &str, entity: u64) -> Stream {
         // FNV-1a over the name separates domains. SplitMix64 then spreads all three inputs over the
         // generator's 128 bits of state.
-        let name = domain
-            .bytes()
-            .fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
-                (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-            });
+        let name = fnv_1a(domain.bytes());
         let low = split_mix(seed ^ split_mix(name ^ split_mix(entity)));
         let high = split_mix(low ^ name.rotate_left(32) ^ entity);
         let mut state = [0; 16];
@@ -79,6 +75,15 @@ impl Stream {
         let radius = (-2.0 * math::ln(1.0 - self.uniform())).sqrt();
         radius * math::cos(2.0 * std::f64::consts::PI * self.uniform())
     }
+}
+
+/// Returns the FNV-1a hash of bytes. The hash only distinguishes names. It is no protection against
+/// attackers.
+pub fn fnv_1a(bytes: impl IntoIterator<Item = u8>) -> u64 {
+    let bytes = bytes.into_iter();
+    bytes.fold(0xcbf2_9ce4_8422_2325_u64, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
+    })
 }
 
 fn split_mix(seed: u64) -> u64 {

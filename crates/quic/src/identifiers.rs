@@ -1,6 +1,6 @@
 //! Connection IDs, and the secrets of an endpoint, from the seed of the scenario.
 
-use fadeout_core::random::Stream;
+use fadeout_core::random::{Stream, fnv_1a};
 use noq_proto::crypto::{CryptoError, HandshakeTokenKey, HmacKey};
 use noq_proto::{ConnectionId, ConnectionIdGenerator, TimeSource};
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
@@ -38,10 +38,7 @@ pub(crate) struct ResetKey;
 
 impl HmacKey for ResetKey {
     fn sign(&self, data: &[u8], signature: &mut [u8]) {
-        let mut hash = 0xcbf2_9ce4_8422_2325_u64;
-        for &byte in data {
-            hash = (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
-        }
+        let mut hash = fnv_1a(data.iter().copied());
         for chunk in signature.chunks_mut(8) {
             chunk.copy_from_slice(&hash.to_be_bytes()[..chunk.len()]);
             hash = hash.rotate_left(29).wrapping_mul(0x9e37_79b9_7f4a_7c15);

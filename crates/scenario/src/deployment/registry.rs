@@ -3,7 +3,7 @@
 use super::hexagon;
 use super::region::Region;
 use fadeout_core::data::cell;
-use fadeout_core::random::Stream;
+use fadeout_core::random::{Stream, fnv_1a};
 use fadeout_core::registry::{Entry, Registered, Settings, choice, integer, number};
 use fadeout_core::{Lattice, math};
 
@@ -291,9 +291,7 @@ pub(crate) fn nearest_sector(sectors: &[Option<f64>], (x, y): (f64, f64)) -> usi
 /// Returns the number of the random streams of a named table. Other tables then do not change the
 /// values drawn for this table.
 pub(crate) fn stream_of(name: &str) -> u64 {
-    name.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-    })
+    fnv_1a(name.bytes())
 }
 
 fadeout_core::parameters! {
