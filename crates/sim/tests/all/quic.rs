@@ -1,8 +1,10 @@
 //! Tests of flows over QUIC.
 
-use crate::common::{self, by_carrier, errors_of, run_with, unobserved};
+use crate::common::{self, Observed, build, by_carrier, errors_of, run_with};
 use fadeout_core::random::Stream;
-use fadeout_core::{EndpointId, FlowId, LinkId, Probe, QuicRow, Span, Time, WholePacket};
+use fadeout_core::{
+    EndpointId, FlowId, LinkId, NullProbe, Probe, QuicRow, Span, Time, WholePacket,
+};
 use fadeout_record::Destination;
 use fadeout_scenario::Scenario;
 use fadeout_sim::{Control, Simulation, Worlds, summary};
@@ -56,12 +58,17 @@ fn parse(text: &str) -> Scenario {
     common::parse(text, ".".into(), &[])
 }
 
+/// Returns the world of a scenario at its end.
+fn ended(scenario: &Scenario) -> Observed<NullProbe> {
+    let mut world = common::world(scenario);
+    common::run_to(&mut world, common::end(scenario));
+    world
+}
+
 /// Runs a scenario. Returns its summary.
 fn run(text: &str) -> Value {
     let scenario = parse(text);
-    let mut world = unobserved(&scenario).expect("a checked scenario");
-    while world.run(common::end(&scenario), u64::MAX) {}
-    summary(&scenario, &world)
+    summary(&scenario, &ended(&scenario))
 }
 
 fn number(value: &Value, key: &str) -> f64 {
@@ -134,9 +141,7 @@ fn the_same_scenario_has_the_same_bits_and_another_seed_has_others() {
         let fingerprint = |seed: u64| {
             let head = format!("duration = \"4 s\"\nseed = {seed}");
             let scenario = parse(&text(&head, network, &transport, "{ kind = \"bulk\" }"));
-            let mut world = unobserved(&scenario).expect("a checked scenario");
-            while world.run(common::end(&scenario), u64::MAX) {}
-            world.fingerprint().value()
+            ended(&scenario).fingerprint().value()
         };
         let first = fingerprint(1);
         for _ in 0..5 {
@@ -428,7 +433,7 @@ fn quic_and_several_worlds_exclude_each_other() {
 }
 
 #[test]
-fn the_written_scenario_is_read_again() {
+fn the_written_scenario_has_the_keys_of_quic_and_no_keys_of_tcp() {
     for (transport, name) in [
         ("", "cubic"),
         (", congestion-control = \"noq:cubic\"", "noq:cubic"),
@@ -441,9 +446,7 @@ fn the_written_scenario_is_read_again() {
             flow.get("tcp").is_none() && flow.get("profile").is_none(),
             "{flow}"
         );
-        let mut world = unobserved(&scenario).expect("a checked scenario");
-        while world.run(common::end(&scenario), u64::MAX) {}
-        let summary = summary(&scenario, &world);
+        let summary = summary(&scenario, &ended(&scenario));
         assert_eq!(summary["flows"][0]["congestion_control"], name);
     }
 }
