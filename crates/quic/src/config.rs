@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Room for the messages of the handshake, bytes. The largest certificate fits.
 const CRYPTO_BUFFER: usize = 1 << 17;
 
-/// Number of receive windows in the stack's send buffer, as by default.
+/// Number of receive windows that the send buffer holds, as in the stack's default.
 const SEND_WINDOWS: u64 = 8;
 
 /// Longest idle timeout. Longer ones are cut, because transport parameters have 62 bits.

@@ -80,7 +80,7 @@ impl fmt::Debug for Adapter {
     }
 }
 
-/// Gives access to the algorithm and the window at once.
+/// Borrows the algorithm. A method would borrow the window, too, which the calls also need.
 macro_rules! control {
     ($adapter:expr) => {
         $adapter

@@ -64,7 +64,7 @@ pub struct Sending {
 pub struct QuicStatistics {
     /// QUIC packets sent. A datagram may contain several packets of the handshake.
     pub sent_packets: u64,
-    /// Bytes of these packets, without headers of UDP and IP.
+    /// Bytes of sent packets that elicit an ACK, without headers of UDP and IP.
     pub sent_bytes: u64,
     /// Packets declared lost.
     pub lost_packets: u64,
@@ -72,7 +72,7 @@ pub struct QuicStatistics {
     pub lost_bytes: u64,
     /// Number of losses and marks to which the congestion control could respond.
     pub congestion_events: u64,
-    /// Number of these losses that were found to be reordering.
+    /// Number of times that all packets declared lost arrived after all.
     pub spurious_events: u64,
     /// Streams that the end has opened.
     pub streams: u64,

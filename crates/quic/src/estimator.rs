@@ -1,8 +1,8 @@
-//! Probe timeout of a connection, computed beside the QUIC stack, which does not report it.
+//! Probe timeout of a connection, computed because the QUIC stack does not report it.
 
 use fadeout_core::Span;
 
-/// Smallest difference of times that the stack's timers tell apart (kGranularity).
+/// Resolution of the stack's timers (kGranularity).
 ///
 /// Standard: RFC 9002 §6.1.2.
 const GRANULARITY: Span = Span::from_millis(1);

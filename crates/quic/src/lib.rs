@@ -1,9 +1,9 @@
 //! QUIC endpoints, sans-IO. The protocol machine is that of the library noq, and no other crate
 //! knows this library.
 //!
-//! Time enters as an argument, random numbers come from the scenario's seed, and connection IDs
-//! from a counter. The encryption changes no byte and has the sizes of TLS 1.3, which the module
-//! `handshake` lists. So a connection has the same packets on every machine.
+//! Time enters as an argument. Random numbers and connection IDs come from the scenario's seed.
+//! The encryption changes no byte and has the sizes of TLS 1.3, which the module `handshake` lists.
+//! So a connection has the same packets on every machine.
 
 mod clock;
 mod config;

@@ -97,7 +97,7 @@ impl HeaderKey for OpenHeader {
     }
 }
 
-/// Returns the keys of packets from the client to the server at a level, and the other direction's.
+/// Returns the key of the packets that `from` sends at a level.
 fn packet_key(level: Level, from: Side) -> Box<dyn PacketKey> {
     Box::new(Seal(2 * level.number() + from as u64))
 }

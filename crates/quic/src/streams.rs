@@ -8,12 +8,12 @@ use std::collections::VecDeque;
 /// Length after which the contents of a stream repeat. It is a prime number, so that misplaced data
 /// are seen.
 const PERIOD: usize = 251;
-/// Size of the pieces in which data are handed to the stack.
-const PIECE: usize = 256 * PERIOD;
+/// Size of the largest chunk that is handed to the stack, bytes.
+const CHUNK: usize = 256 * PERIOD;
 
 /// Contents of every stream: the byte at an offset is the offset modulo the period.
-static CONTENTS: [u8; PIECE + PERIOD] = {
-    let mut contents = [0; PIECE + PERIOD];
+static CONTENTS: [u8; CHUNK + PERIOD] = {
+    let mut contents = [0; CHUNK + PERIOD];
     let mut offset = 0;
     while offset < contents.len() {
         contents[offset] = (offset % PERIOD) as u8;
@@ -26,7 +26,7 @@ static CONTENTS: [u8; PIECE + PERIOD] = {
 /// zero.
 fn contents(offset: u64, length: u64) -> &'static [u8] {
     let start = (offset % PERIOD as u64) as usize;
-    let length = length.min(PIECE as u64) as usize;
+    let length = length.min(CHUNK as u64) as usize;
     &CONTENTS[start..start + length]
 }
 
@@ -138,8 +138,8 @@ impl Outgoing {
                 }
             };
             while message.left > 0 {
-                let mut pieces = [Bytes::from_static(contents(message.offset, message.left))];
-                let mut rest = &mut pieces[..];
+                let mut chunks = [Bytes::from_static(contents(message.offset, message.left))];
+                let mut rest = &mut chunks[..];
                 let taken = connection.send_stream(stream).write_chunks(&mut rest);
                 let Ok(taken @ 1..) = taken else {
                     return is_busy;

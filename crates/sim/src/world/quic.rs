@@ -34,7 +34,7 @@ impl<P: Probe> World<P> {
             self.send_from_quic(id, bytes, ecn);
         }
         let at = match &self.endpoints[id].transport {
-            // A timer that is already due is called at the next event.
+            // A timer that is already due wakes the end at the present time.
             Transport::Quic(socket) => socket.quic.wake_at().max(now),
             _ => Time::NEVER,
         };
