@@ -1,6 +1,6 @@
 //! Tests of whole runs against closed forms.
 
-use crate::common::{end, parse, run_to, world};
+use crate::common::{end, number, parse, run_to, world};
 use fadeout_core::math;
 use fadeout_core::random::Stream;
 use fadeout_sim::summary;
@@ -18,12 +18,6 @@ fn flow(link: &str, flow: &str, duration_s: u32) -> Value {
     let mut world = world(&scenario);
     run_to(&mut world, end(&scenario));
     summary(&scenario, &world)["flows"][0].clone()
-}
-
-fn number(flow: &Value, key: &str) -> f64 {
-    flow[key]
-        .as_f64()
-        .unwrap_or_else(|| panic!("{key} is a number in {flow}"))
 }
 
 /// Transmission time of a byte at 100 Mbit/s in nanoseconds, followed by the delay of the link.

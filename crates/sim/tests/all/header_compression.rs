@@ -2,7 +2,7 @@
 
 use crate::common::build;
 use crate::common::rows::Rows;
-use crate::common::{end, parse};
+use crate::common::{end, number, parse};
 use fadeout_core::{HandoverOutcome, HandoverRow, RadioDropCause, RadioDropRow};
 use fadeout_scenario::{Override, Source};
 use fadeout_sim::{catalog, summary};
@@ -46,12 +46,6 @@ fn counts_of(summary: &Value, direction: &str) -> Value {
     let mut rows = rows.iter();
     let row = rows.find(|row| row["direction"] == direction);
     row.expect("a row for each direction").clone()
-}
-
-fn number(row: &Value, column: &str) -> f64 {
-    row[column]
-        .as_f64()
-        .unwrap_or_else(|| panic!("{column}: {row}"))
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! Tests of flows over QUIC.
 
-use crate::common::{self, Observed, build, by_carrier, errors_of, run_with};
+use crate::common::{self, Observed, build, by_carrier, errors_of, number, run_with};
 use fadeout_core::random::Stream;
 use fadeout_core::{
     EndpointId, FlowId, LinkId, NullProbe, Probe, QuicRow, Span, Time, WholePacket,
@@ -69,13 +69,6 @@ fn ended(scenario: &Scenario) -> Observed<NullProbe> {
 fn run(text: &str) -> Value {
     let scenario = parse(text);
     summary(&scenario, &ended(&scenario))
-}
-
-fn number(value: &Value, key: &str) -> f64 {
-    let found = &value[key];
-    found
-        .as_f64()
-        .unwrap_or_else(|| panic!("{key} is {found} in {value}"))
 }
 
 const MB_10: &str = "{ kind = \"transfer\", size = \"10 MB\" }";

@@ -1,7 +1,7 @@
 //! Tests of 2G and 3G bearers in whole runs, against closed forms.
 
 use crate::common::unobserved;
-use crate::common::{end, parse, run_to, world};
+use crate::common::{end, number, parse, run_to, world};
 use fadeout_sim::summary;
 use serde_json::Value;
 use std::path::PathBuf;
@@ -20,11 +20,6 @@ fn run(text: &str) -> Value {
     let mut world = world(&scenario);
     run_to(&mut world, end(&scenario));
     summary(&scenario, &world)
-}
-
-fn number(value: &Value, key: &str) -> f64 {
-    let found = value[key].as_f64();
-    found.unwrap_or_else(|| panic!("{key} is a number in {value}"))
 }
 
 const DOWNLOAD: &str = "[flow.download]\nfrom = \"server\"\nto = \"phone\"\n";

@@ -11,6 +11,7 @@ pub(crate) use observed::{Observed, build, unobserved};
 use fadeout_core::{NullProbe, Probe, Span, Time};
 use fadeout_scenario::{Override, Scenario, Source};
 use fadeout_sim::catalog;
+use serde_json::Value;
 use std::path::{Path, PathBuf};
 
 /// Returns every file in `scenarios/`, sorted by name.
@@ -104,6 +105,14 @@ pub(crate) fn run_to<P: Probe + 'static>(world: &mut Observed<P>, at: Time) {
 /// Returns the end of a scenario.
 pub(crate) fn end(scenario: &Scenario) -> Time {
     Time::ZERO + scenario.duration
+}
+
+/// Returns the number in a column of a summary row.
+pub(crate) fn number(row: &Value, column: &str) -> f64 {
+    let found = &row[column];
+    found
+        .as_f64()
+        .unwrap_or_else(|| panic!("{column} is {found} in {row}"))
 }
 
 /// Returns the time at this fraction of a scenario.
