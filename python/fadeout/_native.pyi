@@ -397,8 +397,6 @@ class Simulation:
         """Return the number of a cell. `name` is the name of the value to set."""
     def radio_names(self) -> tuple[list[str], list[str]]:
         """Return the names of the UEs and of the cells, in the order of their numbers."""
-    def has_ended(self, flow: str) -> bool:
-        """Return True if a flow has completed or was given up."""
     def ports(self) -> list[str]:
         """Names of the flows with a port."""
     def port(self, flow: str) -> tuple[PortEnd, PortEnd]:

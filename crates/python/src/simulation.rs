@@ -164,12 +164,6 @@ impl PySimulation {
         self.read_state(Simulation::radio_names)
     }
 
-    /// Returns true if a flow has completed or was given up.
-    fn has_ended(&self, flow: &str) -> PyResult<bool> {
-        let ended = self.read_state(|simulation| simulation.has_ended(flow))?;
-        ended.map_err(|error| raised(&error))
-    }
-
     /// Returns the number of a cell. `name` is the name of the value to set.
     fn cell_number(&self, name: &str, cell: &str) -> PyResult<u32> {
         let number = self.read_state(|simulation| simulation.cell_number(name, cell))?;

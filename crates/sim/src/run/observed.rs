@@ -79,16 +79,6 @@ impl Simulation {
         [ues.collect(), cells.collect()]
     }
 
-    /// Returns true if a flow has completed, or if an end has given its connection up.
-    ///
-    /// # Errors
-    /// Returns an [`ObserveError`] with the nearest valid name if there is no such flow.
-    pub fn has_ended(&self, flow: &str) -> Result<bool, ObserveError> {
-        let name = format!("flow.{flow}.delivered_bytes");
-        let (flow, _) = self.flow(&Split::new(&name)?)?;
-        Ok(self.world.ends_of(flow).into_iter().any(|at| at.is_some()))
-    }
-
     /// Looks up the name of a value that can be set, which is `KIND.NAME.VALUE`.
     ///
     /// # Errors

@@ -4,7 +4,7 @@ use super::{Transport, World};
 use crate::observe::{FlowCounts, InterfaceCounts, LinkCounts};
 use fadeout_core::{
     BearerRow, CongestionRow, Direction, DrbId, EndpointId, FlowId, LinkId, Probe, QueueRow, Span,
-    Time, UeId,
+    UeId,
 };
 use fadeout_transport::tcp::{Delivery, SenderStatistics, TcpEndpoint};
 
@@ -160,10 +160,9 @@ impl<P: Probe> World<P> {
         })
     }
 
-    /// Returns the times at which a flow completed and was given up. Each is `None` if it did not
-    /// happen.
-    pub(crate) fn ends_of(&self, flow: FlowId) -> [Option<Time>; 2] {
+    /// True if a flow has completed or was given up.
+    pub(crate) fn has_ended(&self, flow: FlowId) -> bool {
         let flow = self.flows.get(flow.index());
-        flow.map_or([None; 2], |flow| [flow.completed_at, flow.aborted_at])
+        flow.is_some_and(|flow| flow.completed_at.is_some() || flow.aborted_at.is_some())
     }
 }

@@ -277,9 +277,8 @@ impl Episode {
 
     /// True if the flow of every agent has completed or was given up.
     pub fn is_terminated(&self) -> bool {
-        let ends = |flow| self.simulation.world.ends_of(flow);
         let mut agents = self.agents.iter();
-        agents.all(|agent| ends(agent.flow).into_iter().any(|at| at.is_some()))
+        agents.all(|agent| self.simulation.world.has_ended(agent.flow))
     }
 
     /// True at the end of the run, or after the last decision.
