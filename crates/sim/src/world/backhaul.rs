@@ -169,9 +169,8 @@ impl<P: Probe> World<P> {
             radio
                 .access
                 .on_backhaul(now, (what, packet), packets, probe);
-            radio.arm(&mut self.agenda);
         }
-        super::UePaths::follow_moves(self);
+        self.follow_radio();
         for packet in arrivals.drain(..) {
             leave_radio(self, packet);
         }

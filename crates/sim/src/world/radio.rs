@@ -32,14 +32,20 @@ impl<P: Probe> World<P> {
                 &self.endpoints,
             );
             access.on_packet_at(now, base.0, bearer, packet, pool, probe);
-            radio.arm(&mut self.agenda);
-            UePaths::follow_moves(self);
         } else {
             access.on_packet(now, bearer, direction, packet, pool, probe);
+        }
+        self.follow_radio();
+    }
+
+    /// Schedules the next wake-up of the radio access, and carries out its moves.
+    #[inline]
+    pub(super) fn follow_radio(&mut self) {
+        if let Some(radio) = &mut self.radio {
             radio.arm(&mut self.agenda);
-            if self.paths.is_some() {
-                UePaths::follow_moves(self);
-            }
+        }
+        if self.paths.is_some() {
+            UePaths::follow_moves(self);
         }
     }
 

@@ -1,7 +1,6 @@
 //! Changes of a world by the caller of a simulation between two steps.
 
-use super::{Transport, UePaths, World};
-use crate::radio::Radio;
+use super::{Transport, World};
 use fadeout_core::{CellId, EndpointId, LinkId, Probe, Rate, UeId};
 use fadeout_link::LinkError;
 use fadeout_radio::access::HandoverRequest;
@@ -55,15 +54,5 @@ impl<P: Probe> World<P> {
     pub(crate) fn set_weight(&mut self, ue: UeId, weight: f64) -> bool {
         let radio = self.radio.as_mut();
         radio.is_some_and(|radio| radio.access.set_weight(ue, weight))
-    }
-
-    /// Schedules the next wake-up of the radio access, and carries out its moves.
-    fn follow_radio(&mut self) {
-        if let Some(radio) = &mut self.radio {
-            Radio::arm(radio, &mut self.agenda);
-        }
-        if self.paths.is_some() {
-            UePaths::follow_moves(self);
-        }
     }
 }
