@@ -8,8 +8,8 @@ mod names;
 mod rows;
 
 pub use error::ObserveError;
-pub(crate) use names::{Named, Split, column_of, find, settable_of};
 pub use names::{Observable, SETTABLES, Settable, observables};
+pub(crate) use names::{Split, column_of, find, settable_of};
 pub(crate) use rows::{FlowCounts, InterfaceCounts, LinkCounts};
 
 use fadeout_core::{CellId, Direction, DrbId, EndpointId, FlowId, LinkId, UeId};

@@ -260,22 +260,20 @@ pub(crate) fn settable_of(split: &Split<'_>) -> Result<&'static Settable, Observ
     })
 }
 
-/// Names of the parts of a kind, in the order of their numbers.
-#[derive(Debug)]
-pub(crate) struct Named<'a> {
-    /// Noun for the kind of parts, for errors.
-    pub(crate) noun: &'static str,
-    pub(crate) names: &'a [&'a str],
-}
-
-/// Returns the number of the subject with a name.
+/// Returns the number of the part with the name `given`. `names` has the names of all parts in the
+/// order of their numbers, and `noun` is the kind of the parts, for errors.
 ///
 /// # Errors
 /// Returns [`ObserveError::Unknown`] if no part has the name.
-pub(crate) fn find(split: &Split<'_>, given: &str, parts: &Named<'_>) -> Result<u32, ObserveError> {
-    let found = parts.names.iter().position(|&name| name == given);
+pub(crate) fn find(
+    split: &Split<'_>,
+    noun: &'static str,
+    given: &str,
+    names: &[&str],
+) -> Result<u32, ObserveError> {
+    let found = names.iter().position(|&name| name == given);
     let found = found.map(|number| number as u32);
-    found.ok_or_else(|| split.unknown(parts.noun, given, parts.names.iter().copied()))
+    found.ok_or_else(|| split.unknown(noun, given, names.iter().copied()))
 }
 
 #[cfg(test)]

@@ -3,7 +3,7 @@
 use super::{Simulation, end_of};
 use crate::directory::direction_of;
 use crate::observe::{
-    self, Named, Observation, ObserveError, Setting, Split, Subject, Target, column_of, settable_of,
+    self, Observation, ObserveError, Setting, Split, Subject, Target, column_of, settable_of,
 };
 use fadeout_core::table::{Row, number_in};
 use fadeout_core::{CellId, Direction, DrbId, EndpointId, FlowId, LinkId, Rate, UeId};
@@ -90,12 +90,7 @@ impl Simulation {
             "flow" => self.flow_target(&split)?,
             "link" => Target::LinkRate(self.link(&split)?),
             _ => {
-                let names: Vec<&str> = self.scenario.ues.iter().map(|it| &*it.name).collect();
-                let parts = Named {
-                    noun: "ue",
-                    names: &names,
-                };
-                let ue = UeId(observe::find(&split, split.subject, &parts)?);
+                let ue = self.ue(&split, split.subject)?;
                 match split.column {
                     "weight" => Target::Weight(ue),
                     _ => Target::ServingCell(ue),
@@ -149,13 +144,7 @@ impl Simulation {
     /// # Errors
     /// Returns an [`ObserveError`] with the nearest valid name if there is no such cell.
     pub fn cell_number(&self, name: &str, cell: &str) -> Result<u32, ObserveError> {
-        let split = Split::new(name)?;
-        let names: Vec<&str> = self.scenario.cells.iter().map(|it| &*it.name).collect();
-        let parts = Named {
-            noun: "cell",
-            names: &names,
-        };
-        observe::find(&split, cell, &parts)
+        self.cell(&Split::new(name)?, cell).map(|cell| cell.0)
     }
 
     fn steer(&mut self, end: EndpointId, steering: Steering) -> Result<(), String> {
@@ -184,10 +173,6 @@ impl Simulation {
 
     fn subject(&self, split: &Split<'_>) -> Result<Subject, ObserveError> {
         let (name, direction) = directed(split.subject);
-        let ues: Vec<&str> = self.scenario.ues.iter().map(|it| &*it.name).collect();
-        let cells: Vec<&str> = self.scenario.cells.iter().map(|it| &*it.name).collect();
-        let find =
-            |noun, name: &str, names: &[&str]| observe::find(split, name, &Named { noun, names });
         Ok(match split.kind {
             "flow" => {
                 let (flow, sender) = self.flow(split)?;
@@ -196,18 +181,28 @@ impl Simulation {
             "link" => Subject::Link(self.link(split)?),
             "bearer" => {
                 let directory = self.world.machines().directory;
-                let bearers: Vec<&str> = directory.bearer_names().collect();
-                Subject::Bearer(DrbId(find("bearer", name, &bearers)?), direction)
+                let names: Vec<&str> = directory.bearer_names().collect();
+                let bearer = DrbId(observe::find(split, "bearer", name, &names)?);
+                Subject::Bearer(bearer, direction)
             }
-            "ue" => Subject::Ue(UeId(find("ue", name, &ues)?), direction),
-            "cell" => Subject::Cell(CellId(find("cell", name, &cells)?), direction),
+            "ue" => Subject::Ue(self.ue(split, name)?, direction),
+            "cell" => Subject::Cell(self.cell(split, name)?, direction),
             _ => {
                 let pair = split.subject.split_once('/');
                 let (ue, cell) = pair.unwrap_or((split.subject, ""));
-                let ue = UeId(find("ue", ue, &ues)?);
-                Subject::Measurement(ue, CellId(find("cell", cell, &cells)?))
+                Subject::Measurement(self.ue(split, ue)?, self.cell(split, cell)?)
             }
         })
+    }
+
+    fn ue(&self, split: &Split<'_>, name: &str) -> Result<UeId, ObserveError> {
+        let names: Vec<&str> = self.scenario.ues.iter().map(|it| &*it.name).collect();
+        Ok(UeId(observe::find(split, "ue", name, &names)?))
+    }
+
+    fn cell(&self, split: &Split<'_>, name: &str) -> Result<CellId, ObserveError> {
+        let names: Vec<&str> = self.scenario.cells.iter().map(|it| &*it.name).collect();
+        Ok(CellId(observe::find(split, "cell", name, &names)?))
     }
 
     /// Returns a flow or path, and its data sender.
@@ -215,11 +210,7 @@ impl Simulation {
         let directory = self.world.machines().directory;
         let infos: Vec<String> = directory.flow_infos().map(|info| info.name).collect();
         let names: Vec<&str> = infos.iter().map(String::as_str).collect();
-        let parts = Named {
-            noun: "flow",
-            names: &names,
-        };
-        let flow = FlowId(observe::find(split, split.subject, &parts)?);
+        let flow = FlowId(observe::find(split, "flow", split.subject, &names)?);
         let entry = directory.flow(flow).expect("its name is known");
         Ok((flow, entry.sender))
     }
@@ -227,11 +218,7 @@ impl Simulation {
     fn link(&self, split: &Split<'_>) -> Result<LinkId, ObserveError> {
         let directory = self.world.machines().directory;
         let names: Vec<&str> = directory.link_names().collect();
-        let parts = Named {
-            noun: "link",
-            names: &names,
-        };
-        Ok(LinkId(observe::find(split, split.subject, &parts)?))
+        Ok(LinkId(observe::find(split, "link", split.subject, &names)?))
     }
 
     fn flow_target(&self, split: &Split<'_>) -> Result<Target, ObserveError> {
