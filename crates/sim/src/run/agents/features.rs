@@ -58,7 +58,7 @@ impl Measured {
 }
 
 /// Returns `part / whole`. `otherwise` if `whole` is zero.
-fn ratio(part: f64, whole: f64, otherwise: f64) -> f64 {
+pub(super) fn ratio(part: f64, whole: f64, otherwise: f64) -> f64 {
     if whole > 0.0 { part / whole } else { otherwise }
 }
 

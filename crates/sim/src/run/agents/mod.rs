@@ -13,7 +13,7 @@ use crate::observe::{Observation, ObserveError, Split};
 use fadeout_core::{EndpointId, FlowId, Rate, Span, Time};
 use fadeout_scenario::nearest;
 use fadeout_transport::tcp::Steering;
-use features::Meter;
+use features::{Meter, ratio};
 use std::sync::Arc;
 
 /// Meaning of an agent's action.
@@ -50,25 +50,16 @@ pub enum Reward {
 
 impl Reward {
     fn of(self, it: &Measured) -> f64 {
-        let rate = |amount: f64| {
-            if it.interval_s > 0.0 {
-                amount / it.interval_s
-            } else {
-                0.0
-            }
-        };
         match self {
             Reward::Aurora => {
-                let per_s = rate(it.acked);
+                let per_s = ratio(it.acked, it.interval_s, 0.0);
                 1e-3 * (10.0 * per_s - 1e3 * it.rtt_s - 2e3 * it.loss_ratio())
             }
-            Reward::Orca if it.most_throughput_mbps > 0.0 => {
+            Reward::Orca => {
                 let useful = it.throughput_mbps - 5.0 * it.lost_mbps();
-                useful / it.most_throughput_mbps * it.delay_factor()
+                ratio(useful, it.most_throughput_mbps, 0.0) * it.delay_factor()
             }
-            Reward::Orca => 0.0,
-            Reward::Power if it.rtt_s > 0.0 => it.throughput_mbps * it.min_rtt_s / it.rtt_s,
-            Reward::Power => 0.0,
+            Reward::Power => ratio(it.throughput_mbps * it.min_rtt_s, it.rtt_s, 0.0),
         }
     }
 }
@@ -235,8 +226,8 @@ impl Episode {
             let width = agent.sources.len();
             agent.history.rotate_left(width);
             let first = agent.history.len() - width;
-            for (place, source) in (first..).zip(0..width) {
-                agent.history[place] = agent.value(&mut self.simulation, source);
+            for source in 0..width {
+                agent.history[first + source] = agent.value(&mut self.simulation, source);
             }
         }
     }
