@@ -216,8 +216,9 @@ impl PyFeatures {
     )]
     fn new(names: Vec<String>) -> PyResult<PyFeatures> {
         let numbers = names.iter().map(|name| {
-            let unknown = || PyValueError::new_err(format!("no feature \"{name}\""));
-            feature_number(name).ok_or_else(unknown)
+            feature_number(name).map_err(|expected| {
+                PyValueError::new_err(format!("no feature \"{name}\"; expected {expected}"))
+            })
         });
         numbers.collect::<PyResult<_>>().map(PyFeatures)
     }

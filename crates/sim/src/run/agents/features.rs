@@ -3,6 +3,7 @@
 use super::super::Simulation;
 use crate::observe::FlowCounts;
 use fadeout_core::{CongestionRow, EndpointId, FlowId, Time};
+use fadeout_scenario::nearest;
 
 /// Measurements of one flow over one decision interval.
 #[derive(Debug, Clone, Copy, Default)]
@@ -81,9 +82,16 @@ impl Feature {
     }
 }
 
-/// Returns the number of a feature among [`FEATURES`]. `None` if there is no such feature.
-pub fn feature_number(name: &str) -> Option<usize> {
-    FEATURES.iter().position(|feature| feature.name == name)
+/// Returns the number of a feature among [`FEATURES`].
+///
+/// # Errors
+/// Returns the expected name, or all names if none is near, if there is no such feature.
+pub fn feature_number(name: &str) -> Result<usize, String> {
+    let names = || FEATURES.iter().map(|feature| feature.name);
+    names().position(|known| known == name).ok_or_else(|| {
+        let near = nearest(name, names()).map(|near| format!("\"{near}\""));
+        near.unwrap_or_else(|| format!("one of {}", names().collect::<Vec<_>>().join(", ")))
+    })
 }
 
 macro_rules! features {

@@ -11,7 +11,6 @@ pub use features::{FEATURES, Feature, Measured, feature_number};
 use super::{Simulation, end_of};
 use crate::observe::{Observation, ObserveError, Split};
 use fadeout_core::{EndpointId, FlowId, Rate, Span, Time};
-use fadeout_scenario::nearest;
 use fadeout_transport::tcp::Steering;
 use features::{Meter, ratio};
 use std::sync::Arc;
@@ -349,15 +348,11 @@ fn source_of(simulation: &mut Simulation, name: &str) -> Result<Source, ObserveE
     if name.contains('.') {
         return simulation.observation(name).map(Source::Run);
     }
-    feature_number(name).map(Source::Feature).ok_or_else(|| {
-        let names = || FEATURES.iter().map(|feature| feature.name);
-        let near = nearest(name, names()).map(|near| format!("\"{near}\""));
-        let all = || format!("one of {}", names().collect::<Vec<_>>().join(", "));
-        ObserveError::Unknown {
-            name: name.to_owned(),
-            what: "feature",
-            given: name.to_owned(),
-            expected: near.unwrap_or_else(all) + ", or a name KIND.NAME.COLUMN",
-        }
+    let found = feature_number(name).map(Source::Feature);
+    found.map_err(|expected| ObserveError::Unknown {
+        name: name.to_owned(),
+        what: "feature",
+        given: name.to_owned(),
+        expected: expected + ", or a name KIND.NAME.COLUMN",
     })
 }
