@@ -86,7 +86,7 @@ class HandoverEnv(RadioEnv):
         levels = [f"measurement.{self._ue}/{cell}.filtered_dbm" for cell in self._cells]
         serving = f"ue.{self._ue}.cell"
         given = [*levels, serving] if observation is None else observation
-        self._watch(given, [f"ue.{self._ue}.delivered_bytes", serving])
+        self._watch(given, [f"ue.{self._ue}.delivered_bytes", serving], [serving])
         self.action_space = spaces.Discrete(len(self._cells))
 
     def step(
@@ -103,14 +103,11 @@ class HandoverEnv(RadioEnv):
         if not self.action_space.contains(action):
             last = len(self._cells) - 1
             raise ValueError(f"the action is {action!r}; expected an integer from 0 to {last}")
-        before_s, serving = self._simulation.now_s, self._counts[1]
+        serving = self._counts[1]
         is_begun = not self._is_truncated and serving >= 0 and int(action) != serving
         if is_begun:
-            name = f"ue.{self._ue}.cell"
-            self._simulation.set(self._simulation.setting(name), float(action))
-        delivered, _ = self._step()
-        length_s = self._simulation.now_s - before_s
-        rate_mbps = delivered * 8e-6 / length_s if length_s > 0 else 0.0
+            self._simulation.set(self._settings[0], float(action))
+        rate_mbps, _ = self._step()
         info = {
             "time_s": self._simulation.now_s,
             "rate_mbps": float(rate_mbps),

@@ -43,8 +43,11 @@ class RadioEnv(gymnasium.Env):
             raise ValueError("the scenario has no radio; expected one with cells and UEs")
         self._has_begun = False
 
-    def _watch(self, names: Sequence[str], counters: Sequence[str]) -> None:
-        """Sets the names of the observed values, and of the counters for rewards.
+    def _watch(
+        self, names: Sequence[str], counters: Sequence[str], settings: Sequence[str]
+    ) -> None:
+        """Sets the names of the observed values, of the counters for rewards, and of the values
+        that actions set.
 
         Raises:
             ValueError: a name is unknown.
@@ -52,6 +55,7 @@ class RadioEnv(gymnasium.Env):
         if isinstance(names, str) or not names:
             raise ValueError(f"observation is {names!r}; expected a list of names")
         self._names, self._counters = list(names), list(counters)
+        self._setting_names = list(settings)
         self._is_level = np.array([name.endswith("_dbm") for name in self._names])
         self._values = np.empty(len(self._names))
         self._counts = np.zeros(len(self._counters))
@@ -62,6 +66,7 @@ class RadioEnv(gymnasium.Env):
     def _look_up(self) -> None:
         self._observed = self._simulation.observations(self._names)
         self._counted = self._simulation.observations(self._counters)
+        self._settings = [self._simulation.setting(name) for name in self._setting_names]
 
     def _build(self, drawn: Mapping[str, Any], seed: int) -> _native.Simulation:
         return self._worlds.build(drawn, seed, self._policies)
@@ -96,11 +101,18 @@ class RadioEnv(gymnasium.Env):
         return counts
 
     def _step(self) -> np.ndarray:
-        """Simulates an interval. Returns the increase of the counters."""
-        counts = self._advance()
-        increase = counts - self._counts
-        self._counts = counts
-        return increase
+        """Simulates an interval.
+
+        Returns:
+            The increase of each counter of bytes as a rate in Mbit/s. Zero after the end of the
+            run.
+        """
+        before_s, before = self._simulation.now_s, self._counts
+        self._counts = self._advance()
+        length_s = self._simulation.now_s - before_s
+        if length_s <= 0:
+            return np.zeros(len(before))
+        return (self._counts - before) * 8e-6 / length_s
 
     def _observation(self) -> np.ndarray:
         self._simulation.observe(self._observed, self._values)

@@ -58,8 +58,9 @@ class CellSchedulerEnv(RadioEnv):
         self.render_mode = render_mode
         names = [f"ue.{ue}.{value}" for ue in self._ues for value in PER_UE]
         counters = [f"ue.{ue}.delivered_bytes" for ue in self._ues]
-        self._watch(names if observation is None else observation, counters)
-        self._simulation.set(self._simulation.setting(f"ue.{self._ues[0]}.weight"), 1.0)
+        weights = [f"ue.{ue}.weight" for ue in self._ues]
+        self._watch(names if observation is None else observation, counters, weights)
+        self._simulation.set(self._settings[0], 1.0)
         self.action_space = spaces.Box(-1.0, 1.0, (len(self._ues),), np.float32)
 
     def step(
@@ -77,13 +78,10 @@ class CellSchedulerEnv(RadioEnv):
         if given.shape != self.action_space.shape or not (np.abs(given) <= 1).all():
             count = len(self._ues)
             raise ValueError(f"the action is {action}; expected {count} numbers from -1 to 1")
-        simulation, before_s = self._simulation, self._simulation.now_s
         if not self._is_truncated:
-            for ue, exponent in zip(self._ues, given.tolist(), strict=True):
-                simulation.set(simulation.setting(f"ue.{ue}.weight"), 10.0**exponent)
-        delivered = self._step()
-        length_s = simulation.now_s - before_s
-        rates = delivered * 8e-6 / length_s if length_s > 0 else np.zeros(len(delivered))
-        info = {"time_s": simulation.now_s, "rates_mbps": rates}
+            for weight, exponent in zip(self._settings, given.tolist(), strict=True):
+                self._simulation.set(weight, 10.0**exponent)
+        rates = self._step()
+        info = {"time_s": self._simulation.now_s, "rates_mbps": rates}
         reward = float(np.log(rates + 1e-3).mean())
         return self._observation(), reward, False, self._is_truncated, info
