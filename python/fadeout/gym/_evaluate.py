@@ -1,5 +1,6 @@
 """A policy beside built-in congestion controls: one table, and Pantheon's form of figure."""
 
+import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -7,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from fadeout import _names
-from fadeout._run import Source, read_source, run
+from fadeout._run import ScenarioText, Source, read_source, run
 from fadeout.congestion import CongestionControl
 from fadeout.statistics import Estimate, estimate
 
@@ -165,8 +166,9 @@ def evaluate(
     rows = []
     for name, scenario in scenarios.items():
         source = read_source(scenario)
+        named = _first_flow(source) if flow is None else flow
         for scheme in (POLICY, *baselines):
-            runs = [_measure(source, scheme, policy, seed, flow, set or {}) for seed in seeds]
+            runs = [_measure(source, scheme, policy, seed, named, set or {}) for seed in seeds]
             rows.append(
                 Row(name, scheme, *(estimate(values) for values in zip(*runs, strict=True)))
             )
@@ -179,32 +181,31 @@ def _name_of(scenario: Any) -> str:  # noqa: ANN401 - any source
 
 
 def _measure(
-    source: Source,
+    source: ScenarioText,
     scheme: str,
     policy: Callable[..., Any],
     seed: int,
-    flow: str | None,
+    flow: str,
     replace: Mapping[str, Any],
 ) -> tuple[float, float, float, float]:
     """Returns the values of a `Row` for one run: goodput, 95th percentile, ratio and share."""
-    named = flow if flow is not None else _first_flow(source)
     results: Results = run(
         source,
         seed=seed,
         set={
             **replace,
             "probe.congestion": "every-ack",
-            f"flow.{named}.congestion-control": scheme,
+            f"flow.{flow}.congestion-control": scheme,
         },
         congestion_controls={POLICY: policy} if scheme == POLICY else None,
     )
-    row = next((it for it in results.flows.iter_rows(named=True) if it["flow"] == named), None)
+    row = next((it for it in results.flows.iter_rows(named=True) if it["flow"] == flow), None)
     if row is None:
-        raise ValueError(_names.unknown("flow", named, results.flows["flow"]))
+        raise ValueError(_names.unknown("flow", flow, results.flows["flow"]))
     import polars as pl
 
     samples = results.congestion.filter(
-        (pl.col("flow").cast(pl.String) == named) & (pl.col("rtt_s") > 0)
+        (pl.col("flow").cast(pl.String) == flow) & (pl.col("rtt_s") > 0)
     )["rtt_s"].to_numpy()
     p95_ms = float(np.percentile(samples, 95)) * 1e3 if len(samples) else float("nan")
     least_s, mean_s = row["min_rtt_s"], row["mean_rtt_s"]
@@ -216,11 +217,9 @@ def _measure(
     )
 
 
-def _first_flow(source: Source) -> str:
+def _first_flow(source: ScenarioText) -> str:
     """Returns the name of the first flow of a scenario."""
-    import tomllib
-
-    flows = tomllib.loads(read_source(source).text).get("flow")
+    flows = tomllib.loads(source.text).get("flow")
     if not isinstance(flows, Mapping) or not flows:
         raise ValueError("the scenario has no flow; expected one with a flow of TCP")
     return next(iter(flows))
