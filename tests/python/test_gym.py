@@ -166,6 +166,21 @@ def test_a_scenario_is_text_a_dict_or_a_path(scenario, tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda text: fadeout.gym.CongestionControlEnv(text, "download"),
+        fadeout.gym.HandoverEnv,
+        fadeout.gym.CellSchedulerEnv,
+        lambda text: fadeout.gym.evaluate(fadeout.CongestionControl, text),
+    ],
+    ids=["congestion", "handover", "scheduler", "evaluate"],
+)
+def test_a_text_that_is_not_toml_is_an_error_of_the_scenario(make):
+    with pytest.raises(fadeout.ScenarioError):
+        make("[flow\n")
+
+
 def test_the_same_seed_and_actions_give_the_same_bits_and_another_seed_others():
     actions = np.random.default_rng(1).uniform(-1, 1, 60)
     env = link_env(randomise=RANGES, step_size=0.3)

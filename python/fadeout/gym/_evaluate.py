@@ -1,6 +1,5 @@
 """A policy beside built-in congestion controls: one table, and Pantheon's form of figure."""
 
-import tomllib
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -10,6 +9,7 @@ import numpy as np
 from fadeout import _names
 from fadeout._run import ScenarioText, Source, read_source, run
 from fadeout.congestion import CongestionControl
+from fadeout.gym._worlds import tables_of
 from fadeout.statistics import Estimate, estimate
 
 if TYPE_CHECKING:
@@ -219,7 +219,7 @@ def _measure(
 
 def _first_flow(source: ScenarioText) -> str:
     """Returns the name of the first flow of a scenario."""
-    flows = tomllib.loads(source.text).get("flow")
+    flows = tables_of(source).get("flow")
     if not isinstance(flows, Mapping) or not flows:
         raise ValueError("the scenario has no flow; expected one with a flow of TCP")
     return next(iter(flows))

@@ -1,6 +1,5 @@
 """Environment in which an agent decides the cell of a UE."""
 
-import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,7 +9,7 @@ from gymnasium import spaces
 from fadeout import _names, handover_policy
 from fadeout._run import Source, read_source
 from fadeout.gym._radio import RadioEnv
-from fadeout.gym._worlds import Distribution
+from fadeout.gym._worlds import Distribution, tables_of
 
 
 class _Stay(handover_policy.HandoverPolicy):
@@ -68,7 +67,7 @@ class HandoverEnv(RadioEnv):
             OSError: the scenario cannot be read.
         """
         source = read_source(scenario)
-        keys = [*tomllib.loads(source.text), *(set or {})]
+        keys = [*tables_of(source), *(set or {})]
         if not any(key.partition(".")[0] == "mobility-management" for key in keys):
             raise ValueError("the scenario has no [mobility-management]; expected one with it")
         super().__init__(

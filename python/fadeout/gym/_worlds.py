@@ -1,13 +1,14 @@
 """Scenarios of environments: their source, and the values drawn at a reset."""
 
 import re
+import tomllib
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 from fadeout import _native
-from fadeout._run import Source, override_list, read_source, with_traces
+from fadeout._run import ScenarioText, Source, check, override_list, read_source, with_traces
 from fadeout.campaign.axes import at_share, check_distribution, parse_value
 
 Distribution = Mapping[str, Sequence[Any]] | str
@@ -98,6 +99,20 @@ class Worlds:
                 raise ValueError(f'reset: "set" is {value!r}; expected a dict of values by key')
             drawn |= value
         return drawn, seed
+
+
+def tables_of(source: ScenarioText) -> dict[str, Any]:
+    """Returns the tables of a scenario's text.
+
+    Raises:
+        ScenarioError: the text is not TOML.
+    """
+    try:
+        return tomllib.loads(source.text)
+    except (tomllib.TOMLDecodeError, RecursionError):
+        # The error of the check has the file and the position.
+        check(source)
+        raise
 
 
 def _distribution(key: str, given: Distribution) -> Mapping[str, Sequence[Any]]:
