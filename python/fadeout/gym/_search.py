@@ -11,6 +11,9 @@ import numpy as np
 from fadeout.gym._congestion import CongestionControlVectorEnv
 from fadeout.gym._controller import SETTINGS_KEY
 
+LIMIT = 10.0
+"""Largest absolute value of a feature in the sum of a linear policy."""
+
 
 class LinearPolicy:
     """A policy whose action is a weighted sum of limited features, limited to -1 to 1.
@@ -18,7 +21,7 @@ class LinearPolicy:
     A feature is limited to the range from -`limit` to `limit` before the sum.
     """
 
-    def __init__(self, weights: Sequence[float], bias: float = 0.0, limit: float = 10.0) -> None:
+    def __init__(self, weights: Sequence[float], bias: float = 0.0, limit: float = LIMIT) -> None:
         """Makes a policy.
 
         Args:
@@ -138,7 +141,7 @@ def _play(envs: CongestionControlVectorEnv, policies: np.ndarray, seed: int) -> 
     total = np.zeros(envs.num_envs)
     is_over = np.zeros(envs.num_envs, np.bool_)
     while not is_over.all():
-        limited = np.clip(observations, -10, 10)
+        limited = np.clip(observations, -LIMIT, LIMIT)
         actions = np.einsum("ij,ij->i", limited, policies[:, :-1]) + policies[:, -1]
         stepped = envs.step(np.clip(actions, -1, 1)[:, None].astype(np.float32))
         observations, rewards, terminated, truncated, _ = stepped
