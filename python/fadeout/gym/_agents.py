@@ -145,10 +145,14 @@ class Agents:
     """The number of decisions of an episode. None if the episode ends with the run."""
 
     @property
+    def values(self) -> int:
+        """The number of values in an observation."""
+        return len(self.observation) * self.history
+
+    @property
     def observation_space(self) -> spaces.Box:
         """The space of an agent's observations."""
-        values = len(self.observation) * self.history
-        return spaces.Box(-LARGEST, LARGEST, (values,), np.float32)
+        return spaces.Box(-LARGEST, LARGEST, (self.values,), np.float32)
 
     @property
     def action_space(self) -> spaces.Box:

@@ -10,6 +10,7 @@ from gymnasium.utils.seeding import np_random
 from gymnasium.vector import AutoresetMode, VectorEnv
 from gymnasium.vector.utils import batch_space
 
+from fadeout import _native
 from fadeout._run import Source
 from fadeout.gym._agents import MEASURED, Agents, agents_of
 from fadeout.gym._worlds import Distribution, Worlds
@@ -69,21 +70,37 @@ class Setup:
         drawn = self.worlds.draw(np.random.default_rng(0))
         first.begin(0, self.worlds.build(drawn, 0))
 
+    def begin(
+        self,
+        episodes: _native.Episodes,
+        place: int,
+        random: np.random.Generator,
+        options: Mapping[str, Any] | None,
+    ) -> dict[str, Any]:
+        """Begins an episode with the next random numbers. Returns the drawn values.
+
+        Raises:
+            ScenarioError: the scenario is wrong with the drawn values.
+            ValueError: an option is unknown, or has the wrong type.
+        """
+        drawn, seed = self.worlds.reset(random, options)
+        episodes.begin(place, self.worlds.build(drawn, seed))
+        return drawn
+
 
 class Arrays:
     """Arrays that the native episodes fill."""
 
     def __init__(self, agents: Agents, count: int) -> None:
-        values = len(agents.observation) * agents.history
         many = len(agents.flows)
-        self.observations = np.zeros((count, many, values), np.float32)
+        self.observations = np.zeros((count, many, agents.values), np.float32)
         self.rewards = np.zeros((count, many))
         self.terminated = np.zeros(count, np.uint8)
         self.truncated = np.zeros(count, np.uint8)
         self.measured = np.zeros((count, many, len(MEASURED)))
         self.stepped = np.ones(count, np.uint8)
 
-    def read(self, episodes: Any) -> None:  # noqa: ANN401 - the native class
+    def read(self, episodes: _native.Episodes) -> None:
         """Reads the results of the latest step of all episodes."""
         episodes.read(
             self.observations, self.rewards, self.terminated, self.truncated, self.measured
@@ -173,8 +190,7 @@ class CongestionControlEnv(gymnasium.Env):
             The observation, and the drawn values.
         """
         super().reset(seed=seed)
-        drawn, run_seed = self._setup.worlds.reset(self.np_random, options)
-        self._episodes.begin(0, self._setup.worlds.build(drawn, run_seed))
+        drawn = self._setup.begin(self._episodes, 0, self.np_random, options)
         self._has_begun = True
         self._arrays.read(self._episodes)
         return self._arrays.observations[0, 0].copy(), self._arrays.info(0) | {"drawn": drawn}
@@ -360,9 +376,7 @@ class CongestionControlVectorEnv(VectorEnv):
         return self._observations(), rewards, terminated, truncated, infos | self._infos()
 
     def _begin(self, place: int, options: Mapping[str, Any] | None) -> dict[str, Any]:
-        drawn, run_seed = self._setup.worlds.reset(self._randoms[place], options)
-        self._episodes.begin(place, self._setup.worlds.build(drawn, run_seed))
-        return drawn
+        return self._setup.begin(self._episodes, place, self._randoms[place], options)
 
     def _observations(self) -> np.ndarray:
         observations = self._arrays.observations[:, 0]

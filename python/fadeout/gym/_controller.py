@@ -109,12 +109,11 @@ def controller(
 
 def _try(decide: Policy, agents: Agents, label: str) -> None:
     """Raises unless the policy accepts an observation and returns one action."""
-    values = len(agents.observation) * agents.history
     try:
-        action = np.asarray(decide(np.ones(values, np.float32)), np.float64)
+        action = np.asarray(decide(np.ones(agents.values, np.float32)), np.float64)
     except Exception as error:
         raise ValueError(
-            f"{label}: the policy does not accept an observation of {values} values: {error}"
+            f"{label}: the policy does not accept an observation of {agents.values} values: {error}"
         ) from error
     if action.size != 1:
         raise ValueError(f"{label}: the policy returns {action.size} values; expected one action")

@@ -89,8 +89,7 @@ class CongestionControlParallelEnv(ParallelEnv[str, np.ndarray, np.ndarray]):
         if seed is not None:
             self._random, _ = np_random(seed)
         known = {key: value for key, value in (options or {}).items() if key == "set"}
-        drawn, run_seed = self._setup.worlds.reset(self._random, known)
-        self._episodes.begin(0, self._setup.worlds.build(drawn, run_seed))
+        drawn = self._setup.begin(self._episodes, 0, self._random, known)
         self.agents = list(self.possible_agents)
         self._arrays.read(self._episodes)
         infos = {name: info | {"drawn": drawn} for name, info in self._infos().items()}
