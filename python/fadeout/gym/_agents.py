@@ -1,7 +1,6 @@
 """Agents of flows: their observations, actions and rewards."""
 
 import json
-import math
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -193,8 +192,9 @@ class Agents:
         if given.shape != shape:
             raise ValueError(f"the action has the shape {given.shape}; expected {shape}")
         # A NaN fails both comparisons.
-        if not ((given >= low) & (given <= high)).all():
-            wrong = given[~((given >= low) & (given <= high))].flat[0]
+        is_valid = (given >= low) & (given <= high)
+        if not is_valid.all():
+            wrong = given[~is_valid].flat[0]
             raise ValueError(f"the action is {wrong}; expected a number from {low:g} to {high:g}")
         return given
 
@@ -251,7 +251,7 @@ def agents_of(
 
 
 def _interval(given: str | float) -> tuple[float | None, float]:
-    """Returns an interval in round-trip times or in seconds. The other value is None or NaN."""
+    """Returns an interval in round-trip times, or None, and its length in seconds, or 0."""
     found = _ROUND_TRIPS.fullmatch(given) if isinstance(given, str) else None
     if found:
         count = float(found[1])
@@ -264,6 +264,7 @@ def _interval(given: str | float) -> tuple[float | None, float]:
         raise ValueError(
             f"interval is {given!r}; expected a time such as '20 ms', or '1 rtt'"
         ) from None
-    if not 1e-6 <= length <= 3600 or math.isnan(length):
+    # A NaN fails both comparisons.
+    if not 1e-6 <= length <= 3600:
         raise ValueError(f"interval is {given!r}; expected 1 us to 1 hour")
     return None, length
