@@ -12,7 +12,6 @@ import papers
 import reference
 from fadeout import _native, _observations
 from fadeout._columns import all_table_docs
-from fadeout._quantities import range_text
 from fadeout._schema import nested, required_of, resolve, shape
 from fadeout.validate import linux
 from fadeout.validate.measured import judge
@@ -117,14 +116,8 @@ def observations_page() -> str:
         rows = [[f"`{it.name}`", it.unit, it.table, it.doc] for it in observed]
         parts += [f"## {kind}", f"{_observations.ABOUT[kind]}. Name: {form}."]
         parts.append(markdown(["value", "unit", "table", "meaning"], rows))
-    rows = [
-        [
-            f"`{it.kind}.NAME.{it.name}`",
-            "a cell" if it.name == "cell" else range_text(it.low, it.high, it.unit),
-            it.doc,
-        ]
-        for it in _observations.settings()
-    ]
+    settings = _observations.settings()
+    rows = [[f"`{it.kind}.NAME.{it.name}`", it.values, it.doc] for it in settings]
     return (
         "\n\n".join([*parts, "## Settings", markdown(["name", "values", "meaning"], rows)]) + "\n"
     )

@@ -6,6 +6,7 @@ from functools import cache
 from typing import Any
 
 from fadeout import _native
+from fadeout._quantities import range_text
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,14 @@ class Settable(Value):
     """The largest finite value."""
     may_be_infinite: bool
     """True if the value may be infinite."""
+
+    @property
+    def values(self) -> str:
+        """The valid values as text, such as "1 to 10,000,000 segments"."""
+        if (self.kind, self.name) == ("ue", "cell"):
+            return "a cell"
+        text = range_text(self.low, self.high, self.unit)
+        return f"{text}, or infinity" if self.may_be_infinite else text
 
 
 FORMS = {

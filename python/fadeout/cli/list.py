@@ -316,20 +316,11 @@ def _list_observations(kind: str | None, as_json: bool) -> None:
         names = [it for it in settable if it.kind == each]
         if names:
             print_paragraph(f"To set for a {each}:")
-            print_entries([_settable(it) for it in names])
+            print_entries([Entry(it.name, it.doc, it.values) for it in names])
 
 
 def _observed(value: _observations.Value) -> Entry:
     return Entry(value.name, value.doc, f"column of {value.table}" if value.table else value.unit)
-
-
-def _settable(value: _observations.Settable) -> Entry:
-    if value.name == "cell":
-        return Entry(value.name, value.doc)
-    values = range_text(value.low, value.high, value.unit)
-    return Entry(
-        value.name, value.doc, f"{values}, or infinity" if value.may_be_infinite else values
-    )
 
 
 def explain_table(name: str) -> None:
