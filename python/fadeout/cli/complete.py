@@ -22,7 +22,8 @@ def kinds(incomplete: str) -> Found:
     from fadeout import _lexicon
     from fadeout.cli.list import OTHERS
 
-    known = {p: _lexicon.KINDS[kind["name"]] for p, kind in _lexicon.catalog().items()} | OTHERS
+    known = {p: _lexicon.KINDS[kind["name"]] for p, kind in _lexicon.catalog().items()}
+    known |= {plural: other.about for plural, other in OTHERS.items()}
     return _starting(known.items(), incomplete)
 
 

@@ -1,6 +1,8 @@
 """`fadeout list`: everything that has a name."""
 
 import json
+from collections.abc import Callable, Collection
+from dataclasses import dataclass
 from typing import Annotated, Any
 
 import typer
@@ -15,15 +17,6 @@ from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import examples
 from fadeout.measured.presets import presets
 from fadeout.studies import questions
-
-OTHERS = {
-    "observations": "Values that a simulation in steps observes and sets",
-    "presets": "Formats of logs that the `preset` of a [measurement] names",
-    "schemes": "Schemes for links that fail or lose: Freeze-TCP, ELFN, TCP-DCR and others",
-    "studies": "Questions that `fadeout study` answers",
-    "tables": "Tables of results, column by column",
-}
-"""The lists that are not kinds of a scenario."""
 
 
 def register(app: typer.Typer) -> None:
@@ -75,26 +68,16 @@ def list_command(
     if plural is None:
         plurals = [*_lexicon.catalog(), *OTHERS]
         raise typer.BadParameter(_names.unknown("kind", kind, plurals), param_hint="KIND")
-    match plural:
-        case "presets":
-            _list_presets(name, as_json)
-        case "schemes":
-            _list_schemes(name, as_json)
-        case "studies":
-            _list_studies(name, as_json)
-        case "tables":
-            _list_tables(name, as_json)
-        case "observations":
-            _list_observations(name, as_json)
-        case _:
-            _list_kind(_lexicon.catalog()[plural], name, as_json)
+    if plural in OTHERS:
+        OTHERS[plural].show(name, as_json)
+    else:
+        _list_kind(_lexicon.catalog()[plural], name, as_json)
 
 
 def plural_of(kind: str) -> str | None:
     """Returns the plural of a kind that is given in either form. None if there is no such kind."""
     singulars = {entry["name"]: plural for plural, entry in _lexicon.catalog().items()}
-    singulars |= {"scheme": "schemes", "study": "studies", "table": "tables", "preset": "presets"}
-    singulars["observation"] = "observations"
+    singulars |= {other.singular: plural for plural, other in OTHERS.items()}
     plural = singulars.get(kind, kind)
     return plural if plural in (*_lexicon.catalog(), *OTHERS) else None
 
@@ -102,10 +85,9 @@ def plural_of(kind: str) -> str | None:
 def _overview(as_json: bool) -> None:
     kinds = _lexicon.catalog()
     sizes = {plural: len(kind["entries"]) for plural, kind in kinds.items()}
-    sizes |= {"schemes": len(_lexicon.SCHEMES), "studies": len(questions())}
-    sizes |= {"tables": len(all_table_docs()), "observations": len(_observations.observations())}
-    sizes["presets"] = len(presets())
-    about = {plural: _lexicon.KINDS[kind["name"]] for plural, kind in kinds.items()} | OTHERS
+    sizes |= {plural: other.count() for plural, other in OTHERS.items()}
+    about = {plural: _lexicon.KINDS[kind["name"]] for plural, kind in kinds.items()}
+    about |= {plural: other.about for plural, other in OTHERS.items()}
     if as_json:
         _print_json([{"name": name, "doc": about[name], "entries": sizes[name]} for name in about])
         return
@@ -232,8 +214,7 @@ def values(parameter: dict[str, Any]) -> str:
 
 def _list_presets(name: str | None, as_json: bool) -> None:
     known = presets()
-    if name is not None and name not in known:
-        raise typer.BadParameter(_names.unknown("preset", name, known), param_hint="NAME")
+    _check_name("preset", name, known)
     if as_json:
         rows = {key: vars(one) for key, one in known.items()}
         _print_json(list(rows.values()) if name is None else rows[name])
@@ -273,8 +254,7 @@ def _list_schemes(name: str | None, as_json: bool) -> None:
 
 def _list_studies(name: str | None, as_json: bool) -> None:
     known = questions()
-    if name is not None and name not in known:
-        raise typer.BadParameter(_names.unknown("study", name, known), param_hint="NAME")
+    _check_name("study", name, known)
     rows = {key: question for key, question in known.items() if name in (None, key)}
     if as_json:
         _print_json(rows)
@@ -284,8 +264,7 @@ def _list_studies(name: str | None, as_json: bool) -> None:
 
 def _list_tables(name: str | None, as_json: bool) -> None:
     known = all_table_docs()
-    if name is not None and name not in known:
-        raise typer.BadParameter(_names.unknown("table", name, known), param_hint="NAME")
+    _check_name("table", name, known)
     if as_json:
         _print_json(list(known.values()) if name is None else known[name])
         return
@@ -297,9 +276,7 @@ def _list_tables(name: str | None, as_json: bool) -> None:
 
 
 def _list_observations(kind: str | None, as_json: bool) -> None:
-    if kind is not None and kind not in _observations.FORMS:
-        message = _names.unknown("kind of observations", kind, _observations.FORMS)
-        raise typer.BadParameter(message, param_hint="NAME")
+    _check_name("kind of observations", kind, _observations.FORMS)
     observed = [it for it in _observations.observations() if kind in (None, it.kind)]
     settable = [it for it in _observations.settings() if kind in (None, it.kind)]
     if as_json:
@@ -339,5 +316,59 @@ def _find(kind: str, name: str, entries: list[dict[str, Any]]) -> dict[str, Any]
     raise typer.BadParameter(_names.unknown(kind, name, known), param_hint="NAME")
 
 
+def _check_name(kind: str, name: str | None, known: Collection[str]) -> None:
+    """Raises if a name is given and unknown."""
+    if name is not None and name not in known:
+        raise typer.BadParameter(_names.unknown(kind, name, known), param_hint="NAME")
+
+
 def _print_json(value: Any) -> None:  # noqa: ANN401
     out().print(json.dumps(value, indent=2, ensure_ascii=False), markup=False, highlight=False)
+
+
+@dataclass(frozen=True)
+class Other:
+    """A list that is not a kind of a scenario."""
+
+    singular: str
+    about: str
+    """The meaning of the entries."""
+    count: Callable[[], int]
+    """Function that returns the number of entries."""
+    show: Callable[[str | None, bool], None]
+    """Function that prints an entry, or all for None. The second argument is True for JSON."""
+
+
+OTHERS = {
+    "observations": Other(
+        "observation",
+        "Values that a simulation in steps observes and sets",
+        lambda: len(_observations.observations()),
+        _list_observations,
+    ),
+    "presets": Other(
+        "preset",
+        "Formats of logs that the `preset` of a [measurement] names",
+        lambda: len(presets()),
+        _list_presets,
+    ),
+    "schemes": Other(
+        "scheme",
+        "Schemes for links that fail or lose: Freeze-TCP, ELFN, TCP-DCR and others",
+        lambda: len(_lexicon.SCHEMES),
+        _list_schemes,
+    ),
+    "studies": Other(
+        "study",
+        "Questions that `fadeout study` answers",
+        lambda: len(questions()),
+        _list_studies,
+    ),
+    "tables": Other(
+        "table",
+        "Tables of results, column by column",
+        lambda: len(all_table_docs()),
+        _list_tables,
+    ),
+}
+"""The lists that are not kinds of a scenario, by their plurals."""
