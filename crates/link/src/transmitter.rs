@@ -133,13 +133,8 @@ impl Fluid {
 
     /// Drops all planned transmissions, and sends at a new constant rate from `now` on.
     pub(crate) fn restart(&mut self, now: Time, rate: Rate) {
-        self.piece = Piece {
-            until: Time::NEVER,
-            rate,
-        };
-        self.pieces = Pieces::new(Process::Constant(rate), Vec::new());
+        *self = Fluid::new(Pieces::new(Process::Constant(rate), Vec::new()));
         self.free_at = now;
-        self.spare = 0;
     }
 
     /// Sends the rest of a packet of `size` bytes that would have taken `left` at the rate
