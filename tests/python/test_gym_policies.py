@@ -1,4 +1,4 @@
-"""Policies as congestion controls, and the environment beside an independent model of a link."""
+"""Policies as congestion controls, and the environment compared with a model of a link."""
 
 import json
 import math

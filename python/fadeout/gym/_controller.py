@@ -17,7 +17,7 @@ Policy = Callable[[np.ndarray], Any]
 """A function from an observation to an action, both arrays."""
 
 SHORTEST_S, LONGEST_S = 1e-4, 1.0
-"""Limits of an interval in round-trip times, as in the environment."""
+"""Shortest and longest interval of a number of round-trip times, as in the environment."""
 
 SETTINGS_KEY = "fadeout"
 """Key in an ONNX file's metadata. Its value is a JSON object with arguments of `controller`."""
@@ -52,7 +52,8 @@ def controller(
         observation: as for `CongestionControlEnv`. A congestion control sees features only.
         history: as for `CongestionControlEnv`.
         interval: as for `CongestionControlEnv`.
-        action: "rate-factor" or "window". "window-power" needs another congestion control below.
+        action: "rate-factor" or "window". "window-power" changes the window of another congestion
+            control, so a controller cannot have it.
         step_size: as for `CongestionControlEnv`.
 
     Raises:

@@ -1,4 +1,4 @@
-"""A policy beside built-in congestion controls: one table, and Pantheon's form of figure."""
+"""Comparison of a policy with built-in congestion controls: a table, and a figure."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass

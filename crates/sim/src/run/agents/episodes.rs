@@ -5,7 +5,7 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread::{self, JoinHandle};
 
-/// Place of an episode.
+/// Episode of several that are stepped together, with its next actions.
 #[derive(Debug, Default)]
 pub struct Slot {
     /// Episode. `None` before its begin, and after a panic.

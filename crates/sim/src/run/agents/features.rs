@@ -51,8 +51,9 @@ impl Measured {
         ratio(self.lost * self.mss_bytes * 8e-6, self.interval_s, 0.0)
     }
 
-    /// Returns the factor of Orca's reward for the delay: 1 up to 1.25 times the smallest
-    /// round-trip time, and then in inverse proportion.
+    /// Returns the factor of Orca's reward for the delay: 1 for a round-trip time of at most 1.25
+    /// times the smallest one. For a longer round-trip time, 1.25 times the smallest one divided by
+    /// the round-trip time.
     pub fn delay_factor(&self) -> f64 {
         ratio(1.25 * self.min_rtt_s, self.rtt_s, 1.0).min(1.0)
     }
@@ -136,7 +137,7 @@ features! {
     lost_ratio, "" => |it| ratio(5.0 * it.lost_mbps(), it.most_throughput_mbps, 0.0);
     /// Lost segments divided by lost and acknowledged segments.
     loss_ratio, "" => Measured::loss_ratio;
-    /// One up to 1.25 times the smallest round-trip time, and then in inverse proportion.
+    /// 1.25 times the smallest round-trip time divided by the mean round-trip time, at most 1.
     delay_factor, "" => Measured::delay_factor;
     /// Segments acknowledged divided by the congestion window.
     acked_per_cwnd, "" => |it| ratio(it.acked, it.cwnd, 0.0);

@@ -137,8 +137,8 @@ enum Source {
 }
 
 impl Episode {
-    /// Begins an episode: simulates until each agent's flow has a round-trip time, and takes over
-    /// its window or rate.
+    /// Begins an episode: simulates until each agent's flow has a round-trip time sample, and takes
+    /// over its window or rate.
     ///
     /// # Errors
     /// Returns an [`ObserveError`] if a flow or an observed value does not exist.
