@@ -81,6 +81,10 @@ class Episodes:
         steps: int | None,
         threads: int,
     ) -> None: ...
+    def check(self, simulation: Simulation) -> None:
+        """Raise unless the flows and the observed values of all agents exist in a simulation, which
+        is then finished for other callers.
+        """
     def begin(self, place: int, simulation: Simulation) -> None:
         """Begin an episode with a simulation, which is then finished for other callers."""
     def step(self, actions: npt.NDArray[np.float64], stepped: npt.NDArray[np.uint8]) -> None:

@@ -59,6 +59,15 @@ impl PyEpisodes {
         })
     }
 
+    /// Raises unless the flows and the observed values of all agents exist in a simulation, which
+    /// can no longer be used elsewhere.
+    fn check(&self, simulation: &PySimulation) -> PyResult<()> {
+        let mut simulation = simulation.take_simulation()?;
+        let checked = guarded(|| Episode::check(&mut simulation, &self.config));
+        let checked = checked.map_err(EngineBug::new_err)?;
+        checked.map_err(|error| raised(&error))
+    }
+
     /// Begins an episode with a simulation, which can no longer be used elsewhere.
     fn begin(&self, py: Python<'_>, place: usize, simulation: &PySimulation) -> PyResult<()> {
         let simulation = simulation.take_simulation()?;

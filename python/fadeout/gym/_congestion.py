@@ -66,9 +66,8 @@ class Setup:
         )
         self.worlds = Worlds(scenario, randomise=randomise, replace=given["set"])
         # A mistake of the scenario or of a name is an error of the constructor, not of a reset.
-        first = self.agents.episodes(1)
         drawn = self.worlds.draw(np.random.default_rng(0))
-        first.begin(0, self.worlds.build(drawn, 0))
+        self.agents.episodes(1).check(self.worlds.build(drawn, 0))
 
     def begin(
         self,

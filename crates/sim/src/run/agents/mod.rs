@@ -136,7 +136,18 @@ enum Source {
     Run(Observation),
 }
 
+/// Flow of an agent, the flow's data sender, and the sources of the observed values.
+type Known = (FlowId, EndpointId, Vec<Source>);
+
 impl Episode {
+    /// Checks that the flows and the observed values of all agents exist. Simulates nothing.
+    ///
+    /// # Errors
+    /// Returns an [`ObserveError`] if a flow or an observed value does not exist.
+    pub fn check(simulation: &mut Simulation, config: &EpisodeConfig) -> Result<(), ObserveError> {
+        look_up(simulation, config).map(|_| ())
+    }
+
     /// Begins an episode: simulates until each agent's flow has a round-trip time sample, and takes
     /// over its window or rate.
     ///
@@ -146,15 +157,9 @@ impl Episode {
         mut simulation: Simulation,
         config: &Arc<EpisodeConfig>,
     ) -> Result<Episode, ObserveError> {
-        let mut known = Vec::new();
-        for agent in &config.agents {
-            let (flow, sender) = sender_of(&simulation, &agent.flow)?;
-            let sources = agent.observation.iter();
-            let sources = sources.map(|name| source_of(&mut simulation, name));
-            known.push((flow, sender, sources.collect::<Result<Vec<_>, _>>()?));
-        }
+        let known = look_up(&mut simulation, config)?;
         let step = Span::from_millis(1);
-        let has_sample = |simulation: &Simulation, &(flow, sender, _): &(FlowId, EndpointId, _)| {
+        let has_sample = |simulation: &Simulation, &(flow, sender, _): &Known| {
             simulation.world.flow_counts(flow, sender).rtt_samples > 0
         };
         while !known.iter().all(|agent| has_sample(&simulation, agent))
@@ -333,6 +338,23 @@ impl Agent {
     fn pacing(&self) -> Steering {
         Steering::Pacing(Some(Rate::from_bits_per_sec((self.rate_mbps * 1e6) as u64)))
     }
+}
+
+/// Returns the flow, the data sender and the sources of each agent.
+fn look_up(
+    simulation: &mut Simulation,
+    config: &EpisodeConfig,
+) -> Result<Vec<Known>, ObserveError> {
+    let mut known = Vec::new();
+    for agent in &config.agents {
+        let (flow, sender) = sender_of(simulation, &agent.flow)?;
+        let mut sources = Vec::new();
+        for name in &agent.observation {
+            sources.push(source_of(simulation, name)?);
+        }
+        known.push((flow, sender, sources));
+    }
+    Ok(known)
 }
 
 /// Returns the flow of an agent, and its data sender.
