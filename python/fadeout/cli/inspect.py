@@ -94,7 +94,8 @@ def _print_capture(file: Path) -> None:
     )
     table = new_table("flow", *MEASURES, numbers=MEASURES)
     for flow in capture.flows[:MOST_FLOWS]:
-        table.add_row(flow.name, *(shown(flow.measures()[name]) for name in MEASURES))
+        measures = flow.measures()
+        table.add_row(flow.name, *(shown(measures[name]) for name in MEASURES))
     print_table(table)
     if len(capture.flows) > MOST_FLOWS:
         print_paragraph(f"{len(capture.flows) - MOST_FLOWS} more flows have fewer data.")
