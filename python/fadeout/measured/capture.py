@@ -76,11 +76,12 @@ class Flow:
         is_acked = row < len(acked)
         found[is_acked] = self.ack_time_s[row[is_acked]] - self.time_s[is_acked]
         found[:-1][row[:-1] == row[1:]] = np.nan
-        # A segment sent again makes the times of all copies of its bytes ambiguous.
-        again = np.flatnonzero(self.is_again)
-        for index in again:
-            begin, end = self.end[index] - self.payload[index], self.end[index]
-            found[(self.end > begin) & (self.end - self.payload < end)] = np.nan
+        # A segment sent again makes the times of all copies of its bytes ambiguous. Segments sent
+        # again that begin before the end of a segment overlap it, except those that end before it.
+        begin = self.end - self.payload
+        begun = np.searchsorted(np.sort(begin[self.is_again]), self.end)
+        ended = np.searchsorted(np.sort(self.end[self.is_again]), begin, side="right")
+        found[begun > ended] = np.nan
         found[found < 0] = np.nan
         return found
 
