@@ -1,7 +1,7 @@
 """Description of a measured table, and a scenario that uses the table."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 import numpy as np
@@ -66,13 +66,14 @@ def inspect_table(path: Path, table: dict[str, object] | None = None) -> Report:
         MeasuredError: the file is no table, or has no times.
     """
     asked = open_measurement(path, table=table, base=path.parent)
-    lenient = dict(table or {})
+    duplicates, order = asked.keys.duplicates, asked.keys.order
     # A table with contradictions is described, too.
-    if asked.keys.duplicates == "refuse":
-        lenient["duplicates"] = "last"
-    if asked.keys.order == "refuse":
-        lenient["order"] = "sort"
-    measured = open_measurement(path, table=lenient, base=path.parent)
+    lenient = replace(
+        asked.keys,
+        duplicates="last" if duplicates == "refuse" else duplicates,
+        order="sort" if order == "refuse" else order,
+    )
+    measured = replace(asked, keys=lenient)
     if (measured.preset is not None and measured.preset.kind == "mahimahi") or _is_trace(measured):
         return _of_opportunities(path, measured)
     times = measured.rows([])
