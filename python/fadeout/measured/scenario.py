@@ -10,6 +10,7 @@ import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -339,8 +340,8 @@ def is_plain(file: Path, kind: str) -> bool:
         return False
     if '"' in text or "\0" in text:
         return False
-    rows = [line.strip() for line in text.splitlines()]
-    rows = [line for line in rows if line and not line.startswith("#")]
+    lines = (line.strip() for line in text.splitlines())
+    rows = [*islice((line for line in lines if line and not line.startswith("#")), 2)]
     if not rows:
         return True
     header = [cell.strip() for cell in rows[0].split(",")]
