@@ -9,7 +9,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -51,6 +51,8 @@ class _Scenario:
     given: Sequence[str]
     tables: Mapping[str, Any]
     duration_ns: int
+    opened: dict[str, Measurement] = field(default_factory=dict)
+    """Measurements that an earlier input has opened, by their names."""
 
     def mistake(self, of: Input, error: MeasuredError) -> ScenarioError:
         """Returns the error at the place of the key that causes it."""
@@ -200,22 +202,25 @@ def _measurement(tables: Mapping[str, Any], one: Input) -> Mapping[str, Any] | N
 def _replaced(scenario: _Scenario, one: Input) -> list[str]:
     """Returns the overrides in place of an input. Empty if it stays as it is."""
     if isinstance(one.value.get("measurement"), str):
-        known = scenario.tables.get("measurement")
         name = one.value["measurement"]
         table = _measurement(scenario.tables, one)
         if table is None:
+            known = scenario.tables.get("measurement")
             names = [*known] if isinstance(known, dict) else []
             message = _names.unknown("measurement", name, names)
             if not names:
                 message = f"there is no measurement {name!r}; expected a table [measurement.{name}]"
             raise MeasuredError(message, key="measurement")
-        if not is_valid({key: value for key, value in table.items() if key != "net"}):
+        keys = {key: value for key, value in table.items() if key != "net"}
+        if not is_valid(keys):
             # The reader of scenarios reports the mistake.
             return []
-        file = scenario.base / table["file"]
-        measured = open_measurement(
-            file, name=table["file"], table=_plain(table), base=scenario.base
-        )
+        file = scenario.base / keys["file"]
+        if name not in scenario.opened:
+            scenario.opened[name] = open_measurement(
+                file, name=keys["file"], table=keys, base=scenario.base
+            )
+        measured = scenario.opened[name]
     else:
         named = one.value.get("series") or one.value.get("file")
         file = scenario.base / str(named)
@@ -225,10 +230,6 @@ def _replaced(scenario: _Scenario, one: Input) -> list[str]:
     if measured.preset is not None and measured.preset.kind == "mahimahi":
         return _opportunities(one, file)
     return _CONVERTED[one.kind](scenario, one, measured)
-
-
-def _plain(table: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in table.items() if key != "net"}
 
 
 def _opportunities(one: Input, file: Path) -> list[str]:
