@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from fadeout import _osm, _projection, _streets
+from fadeout._cache import cache_dir, kept_table
 from fadeout._native import ScenarioError, mistake_of_file
 from fadeout._projection import Projection, ProjectionError
 from fadeout._quantities import meters
@@ -262,13 +263,7 @@ def _street_tables(
         file = (Path(base_dir or ".") / named).absolute()
         try:
             net = _projection_of(road, base_dir)
-            written = _streets.table(file, _origin(road.get("origin")), net)
-            digest = hashlib.sha256(written.encode()).hexdigest()
-            kept = cache_dir() / f"{digest[:32]}.csv"
-            if not kept.exists():
-                scratch = kept.with_suffix(f".{os.getpid()}.tmp")
-                scratch.write_text(written)
-                scratch.replace(kept)
+            kept = kept_table(_streets.table(file, _origin(road.get("origin")), net))
         except (OSError, _osm.OsmError, _projection.ProjectionError) as error:
             raise _mistake(
                 _Written(text, name, given), ("vehicles", group, "streets"), error
@@ -324,15 +319,6 @@ def find_sumo() -> Path | None:
                 return home / "bin" / name
     found = shutil.which("sumo")
     return Path(found) if found else None
-
-
-def cache_dir() -> Path:
-    """Returns the folder of traces."""
-    base = os.environ.get("FADEOUT_CACHE") or os.environ.get("XDG_CACHE_HOME")
-    folder = Path(base) if base else Path.home() / ".cache"
-    folder = folder / "fadeout" / "traces"
-    folder.mkdir(parents=True, exist_ok=True)
-    return folder
 
 
 def _run(config: Path) -> tuple[Path, list[str]]:

@@ -4,8 +4,6 @@ Inputs that name a measurement, and files that are not in the simulator's plain 
 in the user's cache, named by their content. Overrides put them into the scenario.
 """
 
-import hashlib
-import os
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -15,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from fadeout import _names, _projection
+from fadeout._cache import kept_table
 from fadeout._native import ScenarioError, mistake_of_file
 from fadeout._quantities import seconds
 from fadeout.measured import replay
@@ -252,7 +251,7 @@ def _rates(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:
         column = ("delay_ms", 0.5)
     measured = _of_old_form(measured, one)
     found = replay.steps(measured, quantity, scenario.duration_ns, column)
-    parts = [f'series = "{_kept(found.text)}"']
+    parts = [f'series = "{kept_table(found.text)}"']
     repeat = one.value.get("repeat-every")
     if found.repeat_ns is not None:
         parts.append(f'repeat-every = "{found.repeat_ns} ns"')
@@ -276,7 +275,7 @@ def _channels(scenario: _Scenario, one: Input, measured: Measurement) -> list[st
     is_plain = "measurement" not in one.value
     text = replay.channels(measured, scenario.duration_ns, names, is_plain=is_plain)
     path = f"channel-file.{one.name}"
-    found = [f'{path}.file="{_kept(text)}"']
+    found = [f'{path}.file="{kept_table(text)}"']
     if is_plain:
         return found
     keys = measured.keys
@@ -302,7 +301,7 @@ def _positions(scenario: _Scenario, one: Input, measured: Measurement) -> list[s
         except _projection.ProjectionError as error:
             raise MeasuredError(str(error), key="net") from None
     text = replay.positions(measured, scenario.duration_ns, projection)
-    kept = _kept(text)
+    kept = kept_table(text)
     return [f'ue.{one.name}.trace={{ file = "{kept}", format = "sumo-csv", id = "{replay.ID}" }}']
 
 
@@ -312,19 +311,6 @@ _CONVERTED: Mapping[str, Callable[[_Scenario, Input, Measurement], list[str]]] =
     "channel": _channels,
     "positions": _positions,
 }
-
-
-def _kept(text: str) -> Path:
-    """Returns the file of the cache with this text."""
-    from fadeout import _traces
-
-    digest = hashlib.sha256(text.encode()).hexdigest()
-    kept = _traces.cache_dir() / f"{digest[:32]}.csv"
-    if not kept.exists():
-        scratch = kept.with_suffix(f".{os.getpid()}.tmp")
-        scratch.write_text(text)
-        scratch.replace(kept)
-    return kept
 
 
 def is_plain(file: Path, kind: str) -> bool:
