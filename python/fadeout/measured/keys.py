@@ -104,7 +104,8 @@ def keys_of(table: Mapping[str, Any]) -> Keys:
             case "origin":
                 keys = replace(keys, origin=(float(value[0]), float(value[1])))
             case "maximum-gap":
-                keys = replace(keys, maximum_gap_s=_seconds(value))
+                # The reader of scenarios reports texts that are no time or no power.
+                keys = replace(keys, maximum_gap_s=seconds_of(value))
             case "reference-power":
                 keys = replace(keys, reference_power_dbm=_dbm(value))
             case "time" | "zone" | "start" | "outside" | "duplicates" | "order" | "interpolate":
@@ -112,13 +113,21 @@ def keys_of(table: Mapping[str, Any]) -> Keys:
     return keys
 
 
-def _seconds(text: str) -> float | None:
-    match = re.fullmatch(r"\s*([0-9.]+)\s*(us|ms|s|min|h)\s*", text)
-    # The reader of scenarios reports other texts.
-    factors = {"us": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
-    return float(match[1]) * factors[match[2]] if match else None
+_NUMBER = r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][-+]?[0-9]+)?"
+_SPAN = re.compile(rf"\s*({_NUMBER})\s*(ns|us|µs|ms|s|min|h)\s*")
+_POWER = re.compile(rf"\s*([-+]?{_NUMBER})\s*dBm\s*")
+_SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
+_LARGEST_S = 9e9
+"""Largest time in seconds. Its nanoseconds are a 64-bit number."""
+
+
+def seconds_of(text: str) -> float | None:
+    """Returns the seconds of text such as "30 s". None for other texts and larger times."""
+    match = _SPAN.fullmatch(text)
+    seconds = float(match[1]) * _SECONDS[match[2]] if match else None
+    return seconds if seconds is not None and seconds <= _LARGEST_S else None
 
 
 def _dbm(text: str) -> float | None:
-    match = re.fullmatch(r"\s*(-?[0-9.]+)\s*dBm\s*", text)
+    match = _POWER.fullmatch(text)
     return float(match[1]) if match else None

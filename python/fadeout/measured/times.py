@@ -1,6 +1,5 @@
 """Times of measured tables as nanoseconds: numbers with a unit, and dates in many formats."""
 
-import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -8,6 +7,7 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 import polars as pl
 
 from fadeout.measured.errors import MeasuredError
+from fadeout.measured.keys import seconds_of
 
 UNITS_NS = {"ns": 1, "us": 1_000, "ms": 1_000_000, "s": 1_000_000_000}
 EPOCH_S = 1e8
@@ -232,10 +232,6 @@ def _misfit(texts: pl.Series, plain: pl.Series, candidates: Sequence[str]) -> Ti
     )
 
 
-UNIT_TEXT = re.compile(r"\s*([0-9.]+(?:[eE][-+]?[0-9]+)?)\s*(ns|us|µs|ms|s|min|h)\s*")
-SECONDS = {"ns": 1e-9, "us": 1e-6, "µs": 1e-6, "ms": 1e-3, "s": 1.0, "min": 60.0, "h": 3600.0}
-
-
 def start_ns(start: str | None, times: Times, first: int, zone: str) -> int:
     """Returns the time of a table at which the run starts.
 
@@ -252,8 +248,8 @@ def start_ns(start: str | None, times: Times, first: int, zone: str) -> int:
         return first if times.format.is_clock else 0
     if start.strip() == "first":
         return first
-    if (match := UNIT_TEXT.fullmatch(start)) is not None:
-        return round(float(match[1]) * SECONDS[match[2]] * 1e9)
+    if (seconds := seconds_of(start)) is not None:
+        return round(seconds * 1e9)
     try:
         form = "iso"
         if times.format.described == "time of day":
