@@ -214,6 +214,10 @@ MAPS = (".osm", ".pbf")
 """File endings of maps. The code that reads maps is loaded only if a scenario's text has one of
 them.
 """
+TRACES = ("sumo", *MAPS)
+"""Words of scenarios with traces or maps of other tools. The code that converts them is loaded only
+if the text has one of them.
+"""
 MEASURED = ("measurement", "series", "channel-file")
 """Words of scenarios with measured tables. The code that reads tables is loaded only if the text
 has one of them.
@@ -221,7 +225,7 @@ has one of them.
 
 
 def _with_buildings(text: str, name: str, base_dir: str | None) -> str:
-    if not any(ending in text for ending in MAPS):
+    if not has_word(MAPS, text):
         return text
     from fadeout import _traces
 
@@ -235,16 +239,17 @@ def with_traces(text: str, name: str, base_dir: str | None, given: Sequence[str]
         ScenarioError: a trace cannot be made.
     """
     found = [*given]
-    if _has_word(MEASURED, text, given):
+    if has_word(MEASURED, text, given):
         from fadeout.measured import scenario
 
         found += scenario.overrides(text, name, base_dir, given)
-    if _has_word(("sumo", *MAPS), text, given):
+    if has_word(TRACES, text, given):
         from fadeout import _traces
 
         found += _traces.overrides(text, name, base_dir, given)
     return found
 
 
-def _has_word(words: Sequence[str], text: str, given: Sequence[str]) -> bool:
+def has_word(words: Sequence[str], text: str, given: Sequence[str] = ()) -> bool:
+    """Returns True if the text of a scenario or an override has one of the words."""
     return any(word in part for part in (text, *given) for word in words)

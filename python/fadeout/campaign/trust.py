@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from pathlib import Path, PureWindowsPath
 
 from fadeout._native import ResultError
-from fadeout._run import MAPS, MEASURED
+from fadeout._run import MEASURED, TRACES, has_word
 
 
 def is_below(name: str) -> bool:
@@ -46,12 +46,12 @@ class Foreign:
 
     def check_scenario(self, text: str, overrides: Sequence[str] = ()) -> None:
         """Raises if preparing the scenario needs a program, or a file outside the archive."""
-        if any(word in each for each in (text, *overrides) for word in MEASURED):
+        if has_word(MEASURED, text, overrides):
             from fadeout.measured import scenario
 
             for name in scenario.files_named(text, overrides):
                 self.check_file("the scenario", name)
-        if not any(word in each for each in (text, *overrides) for word in ("sumo", *MAPS)):
+        if not has_word(TRACES, text, overrides):
             return
         from fadeout import _traces
 
