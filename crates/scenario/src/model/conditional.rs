@@ -4,10 +4,10 @@ use super::{EventKind, HandoverData, MeasurementEvent, MobilityManagement};
 use crate::build::Builder;
 use crate::keys::TIME;
 use crate::quantity::Dimension;
-use crate::read::{Content, Fields, Item};
+use crate::read::{Fields, Item};
 use crate::shape::Presence::{Default, Optional, Required};
 use crate::shape::{Range, Shape};
-use crate::table::{KeyValue, key_table, nested, word_choice};
+use crate::table::{KeyValue, key_table, list, nested, word_choice};
 use fadeout_core::{Dbm, Decibel, Span};
 use serde_json::Value;
 
@@ -107,15 +107,7 @@ impl ExecutionCondition {
 
 impl KeyValue for Vec<ExecutionCondition> {
     fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
-        let Content::List(items) = &item.content else {
-            return None;
-        };
-        let all = items
-            .iter()
-            .map(|item| ExecutionCondition::from_item(item, builder));
-        // All items are read first, so that each of their mistakes is reported.
-        let all: Vec<_> = all.collect();
-        all.into_iter().collect()
+        list(item, builder)
     }
     fn written(&self, shape: &Shape) -> Option<Value> {
         self.iter()

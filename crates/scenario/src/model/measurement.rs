@@ -6,10 +6,10 @@
 use crate::build::Builder;
 use crate::keys::POSITIVE_TIME;
 use crate::quantity::Dimension;
-use crate::read::{Content, Fields, Item};
+use crate::read::{Fields, Item};
 use crate::shape::Presence::{Default, Optional, Required};
 use crate::shape::{Range, Shape};
-use crate::table::{KeyValue, key_table, nested, word_choice};
+use crate::table::{KeyValue, key_table, list, nested, optional_list, word_choice};
 use fadeout_core::agreed::Interpolation;
 use fadeout_core::{Dbm, Span};
 use serde_json::{Value, json};
@@ -164,19 +164,10 @@ word_choice! {
 /// List of pairs of names. The key is optional.
 impl KeyValue for Vec<(String, String)> {
     fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
-        let Content::List(items) = &item.content else {
-            return None;
-        };
-        let pairs = items.iter();
-        pairs
-            .map(|item| KeyValue::from_item(item, builder))
-            .collect()
+        list(item, builder)
     }
     fn read(fields: &Fields, name: &str, builder: &mut Builder<'_, '_>) -> Option<Self> {
-        match fields.item(name) {
-            Some(item) => Self::from_item(item, builder),
-            None => Some(Vec::new()),
-        }
+        optional_list(fields, name, builder)
     }
     fn written(&self, _: &Shape) -> Option<Value> {
         (!self.is_empty()).then(|| json!(self))

@@ -8,10 +8,10 @@ use super::switching::{EarlySynchronisation, TargetAdvance};
 use crate::build::Builder;
 use crate::keys::{POSITIVE_TIME, RRC_TIME, SIZE, TIME};
 use crate::quantity::Dimension;
-use crate::read::{Content, Fields, Item};
+use crate::read::{Fields, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
 use crate::shape::{Presence, Range, Shape};
-use crate::table::{KeyValue, key_table, nested, word_choice};
+use crate::table::{KeyValue, key_table, list, nested, word_choice};
 use fadeout_core::{Bytes, Dbm, Decibel, NodeId, Span};
 use serde_json::Value;
 
@@ -578,15 +578,7 @@ word_choice! {
 
 impl KeyValue for Vec<MeasurementEvent> {
     fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
-        let Content::List(items) = &item.content else {
-            return None;
-        };
-        let events = items
-            .iter()
-            .map(|item| MeasurementEvent::from_item(item, builder));
-        // All items are read first, so that each of their mistakes is reported.
-        let events: Vec<_> = events.collect();
-        events.into_iter().collect()
+        list(item, builder)
     }
     fn written(&self, shape: &Shape) -> Option<Value> {
         self.iter()

@@ -3,10 +3,10 @@
 use crate::build::Builder;
 use crate::keys::{POSITIVE_TIME, SIZE, TIME};
 use crate::quantity::Dimension;
-use crate::read::{Content, Fields, Item};
+use crate::read::{Fields, Item};
 use crate::shape::Presence::{Default, Optional, Required};
 use crate::shape::{Range, Shape};
-use crate::table::{KeyValue, key_table, nested, word_choice};
+use crate::table::{KeyValue, key_table, list, nested, optional_list, word_choice};
 use fadeout_core::{Bytes, Span, Time};
 use serde_json::Value;
 
@@ -81,21 +81,10 @@ key_table! {
 
 impl KeyValue for Vec<DuplicationChange> {
     fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
-        let Content::List(items) = &item.content else {
-            return None;
-        };
-        let all = items
-            .iter()
-            .map(|item| DuplicationChange::from_item(item, builder));
-        // All items are read first, so that each of their mistakes is reported.
-        let all: Vec<_> = all.collect();
-        all.into_iter().collect()
+        list(item, builder)
     }
     fn read(fields: &Fields, name: &str, builder: &mut Builder<'_, '_>) -> Option<Self> {
-        match fields.item(name) {
-            Some(item) => Self::from_item(item, builder),
-            None => Some(Vec::new()),
-        }
+        optional_list(fields, name, builder)
     }
     fn written(&self, shape: &Shape) -> Option<Value> {
         if self.is_empty() {

@@ -5,10 +5,10 @@ use super::{File, MovementFormat};
 use crate::build::Builder;
 use crate::keys::{LENGTH, LENGTH_OR_ZERO, POSITIVE_TIME, PROBABILITY, TIME};
 use crate::quantity::Dimension;
-use crate::read::{Content, Fields, Item};
+use crate::read::{Fields, Item};
 use crate::shape::Presence::{Default, Optional, Required};
 use crate::shape::{Presence, Range, Shape};
-use crate::table::{KeyValue, key_table, nested, variants};
+use crate::table::{KeyValue, key_table, list, nested, variants};
 use fadeout_core::agreed::{CarFollowing, GapRule};
 use fadeout_core::{Meters, Span};
 use serde_json::Value;
@@ -296,15 +296,7 @@ nested!(VehicleType);
 
 impl KeyValue for Vec<VehicleType> {
     fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
-        let Content::List(items) = &item.content else {
-            return None;
-        };
-        let types = items
-            .iter()
-            .map(|item| VehicleType::from_item(item, builder));
-        // All items are read first, so that each of their mistakes is reported.
-        let types: Vec<_> = types.collect();
-        types.into_iter().collect()
+        list(item, builder)
     }
     fn written(&self, shape: &Shape) -> Option<Value> {
         self.iter()

@@ -5,6 +5,7 @@ mod catalog;
 mod value;
 
 pub(crate) use catalog::{named, parameters, span};
+pub(crate) use value::{list, optional_list};
 
 use crate::build::Builder;
 use crate::read::{Fields, Item};

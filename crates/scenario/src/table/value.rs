@@ -10,6 +10,29 @@ use fadeout_core::registry::Parameters;
 use fadeout_core::{Bytes, Dbm, Decibel, Hertz, Meters, Rate, Sampling, Span, Time};
 use serde_json::{Value, json};
 
+/// Returns the values of a list. `None` if an item is wrong.
+pub(crate) fn list<T: KeyValue>(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Vec<T>> {
+    let Content::List(items) = &item.content else {
+        return None;
+    };
+    let values = items.iter().map(|item| T::from_item(item, builder));
+    // All items are read first, so that each of their mistakes is reported.
+    let values: Vec<_> = values.collect();
+    values.into_iter().collect()
+}
+
+/// Returns the values of a list whose key is optional. Empty without the key.
+pub(crate) fn optional_list<T: KeyValue>(
+    fields: &Fields,
+    name: &str,
+    builder: &mut Builder<'_, '_>,
+) -> Option<Vec<T>> {
+    match fields.item(name) {
+        Some(item) => list(item, builder),
+        None => Some(Vec::new()),
+    }
+}
+
 impl<T: KeyValue> KeyValue for Option<T> {
     fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
         Some(T::from_item(item, builder))
@@ -62,14 +85,7 @@ impl KeyValue for Parameters {
 /// List of values with their start times, or list of times with their ends.
 impl<T: KeyValue> KeyValue for Vec<(Time, T)> {
     fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
-        let Content::List(items) = &item.content else {
-            return None;
-        };
-        let pairs = items.iter().map(|item| {
-            let (at, value) = item.pair()?;
-            Some((Time::from_item(at, builder)?, T::from_item(value, builder)?))
-        });
-        pairs.collect()
+        list(item, builder)
     }
     fn written(&self, shape: &Shape) -> Option<Value> {
         let pairs = self
@@ -82,19 +98,10 @@ impl<T: KeyValue> KeyValue for Vec<(Time, T)> {
 /// List of times. The key is optional.
 impl KeyValue for Vec<Time> {
     fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
-        let Content::List(items) = &item.content else {
-            return None;
-        };
-        items
-            .iter()
-            .map(|item| Time::from_item(item, builder))
-            .collect()
+        list(item, builder)
     }
     fn read(fields: &Fields, name: &str, builder: &mut Builder<'_, '_>) -> Option<Self> {
-        match fields.item(name) {
-            Some(item) => Self::from_item(item, builder),
-            None => Some(Vec::new()),
-        }
+        optional_list(fields, name, builder)
     }
     fn written(&self, shape: &Shape) -> Option<Value> {
         let times: Vec<Value> = self.iter().filter_map(|at| at.written(shape)).collect();
@@ -105,19 +112,10 @@ impl KeyValue for Vec<Time> {
 /// List of numbers. The key is optional.
 impl KeyValue for Vec<f64> {
     fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
-        let Content::List(items) = &item.content else {
-            return None;
-        };
-        items
-            .iter()
-            .map(|item| f64::from_item(item, builder))
-            .collect()
+        list(item, builder)
     }
     fn read(fields: &Fields, name: &str, builder: &mut Builder<'_, '_>) -> Option<Self> {
-        match fields.item(name) {
-            Some(item) => Self::from_item(item, builder),
-            None => Some(Vec::new()),
-        }
+        optional_list(fields, name, builder)
     }
     fn written(&self, shape: &Shape) -> Option<Value> {
         let Shape::List(each) = shape else {
@@ -199,17 +197,10 @@ agreed!(
 /// List of names. The key is optional.
 impl KeyValue for Vec<String> {
     fn from_item(item: &Item, builder: &mut Builder<'_, '_>) -> Option<Self> {
-        let Content::List(items) = &item.content else {
-            return None;
-        };
-        let names = items.iter().map(|item| String::from_item(item, builder));
-        names.collect()
+        list(item, builder)
     }
     fn read(fields: &Fields, name: &str, builder: &mut Builder<'_, '_>) -> Option<Self> {
-        match fields.item(name) {
-            Some(item) => Self::from_item(item, builder),
-            None => Some(Vec::new()),
-        }
+        optional_list(fields, name, builder)
     }
     fn written(&self, _: &Shape) -> Option<Value> {
         (!self.is_empty()).then(|| json!(self))
