@@ -69,6 +69,9 @@ pub(crate) const LENGTH_OR_ZERO: Shape =
 pub(crate) const LOSS_DB: Shape = Shape::Quantity(Dimension::Ratio, Range::closed(0.0, 300.0));
 pub(crate) const BEAMWIDTH: Shape = Shape::Quantity(Dimension::Angle, Range::positive(180.0));
 pub(crate) const PROBABILITY: Shape = Shape::Number(Range::closed(0.0, 1.0));
+const DEGREES: Shape = Shape::Number(Range::closed(-180.0, 180.0));
+/// Latitude and longitude.
+pub(crate) const COORDINATES: Shape = Shape::Pair(&DEGREES, &DEGREES);
 
 /// Former names of keys, with the present names. If several keys had the same former name, the key
 /// that exists in the table is meant.

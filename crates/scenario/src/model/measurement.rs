@@ -4,7 +4,7 @@
 //! the keys.
 
 use crate::build::Builder;
-use crate::keys::POSITIVE_TIME;
+use crate::keys::{COORDINATES, POSITIVE_TIME};
 use crate::quantity::Dimension;
 use crate::read::{Fields, Item};
 use crate::shape::Presence::{Default, Optional, Required};
@@ -14,7 +14,6 @@ use fadeout_core::agreed::Interpolation;
 use fadeout_core::{Dbm, Span};
 use serde_json::{Value, json};
 
-const DEGREES: Shape = Shape::Number(Range::closed(-180.0, 180.0));
 const POWER: Shape = Shape::Quantity(Dimension::Power, Range::closed(-150.0, 150.0));
 const NAMES: Shape = Shape::List(&Shape::Pair(&Shape::Text, &Shape::Text));
 
@@ -65,7 +64,7 @@ key_table! {
         maximum_gap: Span = POSITIVE_TIME, Default("\"1 min\"");
         /// Latitude and longitude of the point with the position 0 m, 0 m. Default: the first
         /// position of the table.
-        origin: Option<(f64, f64)> = Shape::Pair(&DEGREES, &DEGREES), Optional;
+        origin: Option<(f64, f64)> = COORDINATES, Optional;
         /// Path of a SUMO network (.net.xml), relative to the scenario file. The table's latitudes
         /// and longitudes become the network's coordinates, and `origin` has no effect.
         net: Option<String> = Shape::Text, Optional;

@@ -3,7 +3,8 @@
 use super::{EquipmentDelay, MovementTrace, Named, RrcStates, Split};
 use crate::build::Builder;
 use crate::keys::{
-    DROPS, INDOOR, LENGTH, LENGTH_OR_ZERO, MAX_UES, PENETRATION, POSITIVE_TIME, RATE, TIME,
+    COORDINATES, DROPS, INDOOR, LENGTH, LENGTH_OR_ZERO, MAX_UES, PENETRATION, POSITIVE_TIME, RATE,
+    TIME,
 };
 use crate::quantity::Dimension;
 use crate::read::{Content, Item};
@@ -506,7 +507,7 @@ key_table! {
         "file" = Shape::Text, Optional;
         /// Latitude and longitude of the point with the position 0 m, 0 m. Default: the middle of
         /// the extract.
-        "origin" = Shape::Pair(&DEGREES, &DEGREES), Optional;
+        "origin" = COORDINATES, Optional;
         /// Path of a SUMO network (.net.xml), relative to the scenario file. Buildings of `file`
         /// then have the network's coordinates. Excludes `origin`.
         "net" = Shape::Text, Optional;
@@ -517,5 +518,3 @@ key_table! {
         "level-height" = LENGTH, Optional;
     }
 }
-
-const DEGREES: Shape = Shape::Number(Range::closed(-180.0, 180.0));

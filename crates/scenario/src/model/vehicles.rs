@@ -3,7 +3,7 @@
 use super::trace::START;
 use super::{File, MovementFormat};
 use crate::build::Builder;
-use crate::keys::{LENGTH, LENGTH_OR_ZERO, POSITIVE_TIME, PROBABILITY, TIME};
+use crate::keys::{COORDINATES, LENGTH, LENGTH_OR_ZERO, POSITIVE_TIME, PROBABILITY, TIME};
 use crate::quantity::Dimension;
 use crate::read::{Fields, Item};
 use crate::shape::Presence::{Default, Optional, Required};
@@ -24,7 +24,6 @@ const SHARE: Shape = Shape::Number(Range::closed(0.0, 1e6));
 const WARM_UP: Shape = Shape::Quantity(Dimension::Time, Range::closed(0.0, 3.6e12));
 const LANE_WIDTH: Shape = Shape::Quantity(Dimension::Length, Range::closed(1.0, 50.0));
 const LONG: Shape = Shape::Quantity(Dimension::Length, Range::closed(10.0, 1e6));
-const DEGREES: Shape = Shape::Number(Range::closed(-180.0, 180.0));
 const PULL: Shape = Shape::Number(Range::closed(0.1, 20.0));
 
 key_table! {
@@ -178,7 +177,7 @@ variants! {
             /// Latitude and longitude of the point with the position 0 m, 0 m in an extract.
             /// Default: the middle of the extract's buildings, or of its streets if it has no
             /// buildings.
-            origin: Option<(f64, f64)> = Shape::Pair(&DEGREES, &DEGREES), Optional;
+            origin: Option<(f64, f64)> = COORDINATES, Optional;
             /// Path of a SUMO network (.net.xml), relative to the scenario file. Streets of an
             /// extract then have the network's coordinates. Excludes `origin`.
             net: Option<String> = Shape::Text, Optional;
