@@ -13,29 +13,19 @@ pub struct Capture {
     pub is_cut: bool,
 }
 
-/// TCP segment of a capture.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Segment {
-    /// Time of the capture in nanoseconds since 1970.
-    pub time_ns: u64,
-    /// Index of the sender in [`Columns::endpoints`].
-    pub source: u32,
-    /// Index of the receiver in [`Columns::endpoints`].
-    pub destination: u32,
-    /// Sequence number.
-    pub sequence: u32,
-    /// Acknowledgment number.
-    pub acknowledgment: u32,
-    /// Flags from FIN (1) to CWR (128).
-    pub flags: u8,
-    /// Window as in the header, without scaling.
-    pub window: u16,
-    /// Shift count of the window scale option. 255 if the segment has none.
-    pub scale: u8,
-    /// Number of data bytes, also if the capture did not keep them.
-    pub payload: u32,
-    /// Length of the IP packet in bytes.
-    pub length: u32,
+/// TCP segment of a capture. Its fields are those of [`Columns`].
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Segment {
+    pub(crate) time_ns: u64,
+    pub(crate) source: u32,
+    pub(crate) destination: u32,
+    pub(crate) sequence: u32,
+    pub(crate) acknowledgment: u32,
+    pub(crate) flags: u8,
+    pub(crate) window: u16,
+    pub(crate) scale: u8,
+    pub(crate) payload: u32,
+    pub(crate) length: u32,
 }
 
 /// Segments of a capture, one list for each field. All lists have the same length.
@@ -43,25 +33,25 @@ pub struct Segment {
 pub struct Columns {
     /// Addresses with ports, in the order of their first segment.
     pub endpoints: Vec<String>,
-    /// See [`Segment::time_ns`].
+    /// Time of the capture in nanoseconds since 1970.
     pub time_ns: Vec<u64>,
-    /// See [`Segment::source`].
+    /// Index of the sender in `endpoints`.
     pub source: Vec<u32>,
-    /// See [`Segment::destination`].
+    /// Index of the receiver in `endpoints`.
     pub destination: Vec<u32>,
-    /// See [`Segment::sequence`].
+    /// Sequence number.
     pub sequence: Vec<u32>,
-    /// See [`Segment::acknowledgment`].
+    /// Acknowledgment number.
     pub acknowledgment: Vec<u32>,
-    /// See [`Segment::flags`].
+    /// Flags from FIN (1) to CWR (128).
     pub flags: Vec<u8>,
-    /// See [`Segment::window`].
+    /// Window as in the header, without scaling.
     pub window: Vec<u16>,
-    /// See [`Segment::scale`].
+    /// Shift count of the window scale option. 255 if the segment has none.
     pub scale: Vec<u8>,
-    /// See [`Segment::payload`].
+    /// Number of data bytes, also if the capture did not keep them.
     pub payload: Vec<u32>,
-    /// See [`Segment::length`].
+    /// Length of the IP packet in bytes.
     pub length: Vec<u32>,
 }
 
@@ -78,21 +68,5 @@ impl Columns {
         self.scale.push(segment.scale);
         self.payload.push(segment.payload);
         self.length.push(segment.length);
-    }
-
-    /// Returns the segments one by one.
-    pub fn segments(&self) -> impl Iterator<Item = Segment> {
-        (0..self.time_ns.len()).map(|row| Segment {
-            time_ns: self.time_ns[row],
-            source: self.source[row],
-            destination: self.destination[row],
-            sequence: self.sequence[row],
-            acknowledgment: self.acknowledgment[row],
-            flags: self.flags[row],
-            window: self.window[row],
-            scale: self.scale[row],
-            payload: self.payload[row],
-            length: self.length[row],
-        })
     }
 }

@@ -12,7 +12,7 @@ const COOKED: usize = 16;
 const COOKED_2: usize = 20;
 /// Bytes of the header of a packet on a loopback interface: the family of its protocol.
 const FAMILY: usize = 4;
-/// Value of [`Segment::scale`] without the option.
+/// Shift count of a segment without the window scale option.
 const NO_SCALE: u8 = 255;
 
 /// Packets that were read so far.
