@@ -210,7 +210,7 @@ pub(crate) fn expand(document: &mut Table, reader: &mut Reader<'_>) -> Vec<Deplo
         complete(cell, Part::Whole);
     }
     for deployment in tables_of(document, "deployment") {
-        if let Some(cell) = table_of(deployment, "cell") {
+        if let Some(cell) = deployment.table_mut("cell") {
             complete(cell, Part::Carrier);
         }
     }
@@ -247,7 +247,7 @@ fn complete(cell: &mut Table, part: Part) {
         put(cell, key, place, value);
     }
     put(cell, "channel", place, "{}");
-    if let Some(channel) = table_of(cell, "channel") {
+    if let Some(channel) = cell.table_mut("channel") {
         put(channel, "path-loss", place, preset.path_loss);
     }
 }
@@ -261,7 +261,7 @@ fn set_timing(document: &mut Table, reader: &mut Reader<'_>) {
     let Some(timing) = known.find(|timing| timing.entry.name == name) else {
         return;
     };
-    if let Some(mobility) = table_of(document, "mobility-management") {
+    if let Some(mobility) = document.table_mut("mobility-management") {
         // A median of the file does not fit the preset's 90th percentile.
         let has_median = mobility.entry("admission-delay").is_some();
         for (key, value) in timing.mobility {
@@ -317,18 +317,9 @@ fn name_of(table: &Table, key: &str) -> Option<(String, Place)> {
     }
 }
 
-/// Returns the table at a key. `None` if there is none.
-fn table_of<'a>(table: &'a mut Table, key: &str) -> Option<&'a mut Table> {
-    let entry = table.0.iter_mut().find(|entry| entry.key == key)?;
-    match &mut entry.node.value {
-        Value::Table(inner) => Some(inner),
-        _ => None,
-    }
-}
-
 /// Returns all named tables of a kind.
 fn tables_of<'a>(document: &'a mut Table, kind: &str) -> impl Iterator<Item = &'a mut Table> {
-    let named = table_of(document, kind).map(|named| named.0.iter_mut());
+    let named = document.table_mut(kind).map(|named| named.0.iter_mut());
     named
         .into_iter()
         .flatten()

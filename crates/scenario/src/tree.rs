@@ -162,6 +162,15 @@ impl Table {
         self.0.iter().find(|entry| entry.key == key)
     }
 
+    /// Returns the table at a key. `None` if there is none.
+    pub(crate) fn table_mut(&mut self, key: &str) -> Option<&mut Table> {
+        let entry = self.0.iter_mut().find(|entry| entry.key == key)?;
+        match &mut entry.node.value {
+            Value::Table(inner) => Some(inner),
+            _ => None,
+        }
+    }
+
     /// Sets `key` to `node`. An existing key keeps its position.
     pub(crate) fn set(&mut self, key: &str, key_place: Place, node: TreeNode) {
         match self.0.iter_mut().find(|entry| entry.key == key) {

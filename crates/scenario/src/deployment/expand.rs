@@ -200,10 +200,7 @@ fn defaults(cell: &mut Table, case: &Case, place: Place) {
         put(cell, key, place, &quoted(value));
     }
     put(cell, "channel", place, "{}");
-    let channel = cell.0.iter_mut().find(|entry| entry.key == "channel");
-    if let Some(Entry { node, .. }) = channel
-        && let Value::Table(channel) = &mut node.value
-    {
+    if let Some(channel) = cell.table_mut("channel") {
         put(channel, "path-loss", place, &quoted(case.path_loss));
         if !case.line_of_sight.is_empty() {
             put(channel, "line-of-sight", place, &quoted(case.line_of_sight));
@@ -269,15 +266,7 @@ pub(crate) fn put(table: &mut Table, key: &str, place: Place, text: &str) {
 /// Adds the keys of `element` that do not exist yet to the table `kind.name`.
 fn insert(document: &mut Table, kind: &str, name: &str, element: Table, place: Place) {
     put(document, kind, place, "{}");
-    let elements = document.0.iter_mut().find(|entry| entry.key == kind);
-    let Some(Entry {
-        node: TreeNode {
-            value: Value::Table(elements),
-            ..
-        },
-        ..
-    }) = elements
-    else {
+    let Some(elements) = document.table_mut(kind) else {
         return;
     };
     match elements.0.iter_mut().find(|entry| entry.key == name) {
