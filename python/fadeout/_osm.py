@@ -176,8 +176,7 @@ def read(file: Path) -> Extract:
     if has_document_type(file):
         raise OsmError(
             f"{file} has a document type, which may declare entities; expected XML of "
-            "OpenStreetMap, "
-            "which has none"
+            "OpenStreetMap, which has none"
         )
     try:
         root_name = None

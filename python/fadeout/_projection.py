@@ -78,8 +78,7 @@ class Projection:
         if away.size and float(np.max(np.abs(away))) > MOST_DEGREES:
             raise ProjectionError(
                 f"a longitude is {float(np.max(np.abs(away))):.0f}° from {self.longitude:g}°; "
-                "expected "
-                "places on the map of the origin"
+                "expected places on the map of the origin"
             )
         x, y = self._unscaled(np.radians(away), np.radians(lat))
         _, zero = self._unscaled(np.zeros(1), np.radians(np.array([self.latitude])))
@@ -130,8 +129,7 @@ def of_network(path: Path) -> Projection:
     if not shown.startswith("+proj"):
         raise ProjectionError(
             f'{path}: the projection is "{shown}"; expected a network made from a map with '
-            "latitudes "
-            "and longitudes, as by netconvert --osm-files"
+            "latitudes and longitudes, as by netconvert --osm-files"
         )
     east, north = float(offset[1]), float(offset[2])
     try:
@@ -171,8 +169,7 @@ def _parsed(text: str, east: float, north: float) -> Projection:
             case other:
                 raise ProjectionError(
                     f'the projection is "{other}"; expected "utm" or "tmerc", as netconvert '
-                    "writes by "
-                    "default (--proj.utm)"
+                    "writes by default (--proj.utm)"
                 )
     except ValueError:
         raise ProjectionError(

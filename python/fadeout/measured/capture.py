@@ -156,8 +156,8 @@ class Capture:
         if median is None or median < AT_RECEIVER_S * 1e3:
             found.append(
                 f"The round trips of {self.flows[0].name} are near zero: the capture was "
-                "probably made "
-                "at the receiver. Rates and retransmissions are those that arrived there."
+                "probably made at the receiver. Rates and retransmissions are those that arrived "
+                "there."
             )
         return found
 

@@ -190,8 +190,7 @@ def _describe_columns(report: Report, measured: Measurement) -> None:
     for quantity, names in measured.ambiguous.items():
         report.contradictions.append(
             f"the columns {', '.join(f'`{name}`' for name in names)} may be the {quantity}; a "
-            "run needs "
-            f'`columns = {{ {quantity} = "…" }}`'
+            f'run needs `columns = {{ {quantity} = "…" }}`'
         )
     used = {column.number for column in measured.columns.values()}
     report.unused = [name for n, name in enumerate(measured.source.columns) if n not in used]

@@ -110,8 +110,7 @@ QUANTITIES: Mapping[str, Quantity] = {
         _quantity(
             "rate",
             "bitrate throughput bandwidth goodput downlink_rate downlink_throughput dl_bitrate "
-            "dl_rate "
-            "dl_throughput dl download download_rate downlink",
+            "dl_rate dl_throughput dl download download_rate downlink",
             RATE_UNITS,
             (0.0, 1e9),
         ),

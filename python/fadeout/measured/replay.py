@@ -68,11 +68,9 @@ def window(
     if is_apart and measured.keys.outside != "repeat":
         raise MeasuredError(
             f"{measured.source.name} covers {measured.time_text(first)} to "
-            f"{measured.time_text(last)}, "
-            f"but the run covers {measured.time_text(start)} to "
-            f"{measured.time_text(found.end_ns)} of the "
-            'table; expected `start = "first"` or another time within the table, in a table '
-            "[measurement]",
+            f"{measured.time_text(last)}, but the run covers {measured.time_text(start)} to "
+            f"{measured.time_text(found.end_ns)} of the table; expected "
+            '`start = "first"` or another time within the table, in a table [measurement]',
             key="start" if measured.keys.start is not None else "file",
         )
     return found
@@ -111,8 +109,7 @@ def steps(
         if quantity not in ("rate", "uplink-rate"):
             raise MeasuredError(
                 f'`outside = "end"` means a rate of zero, but the quantity is the {quantity}; '
-                "expected "
-                '"hold", "repeat" or "refuse"',
+                'expected "hold", "repeat" or "refuse"',
                 key="outside",
             )
         at, values = np.append(at, ends), np.append(values, 0.0)
@@ -190,10 +187,8 @@ def channels(
         if power is None:
             raise MeasuredError(
                 f"{measured.source.name} has the received power (rsrp), but no gain or SINR; "
-                "expected "
-                '`reference-power = "18 dBm"`, the power of a resource element at the base '
-                "station, in "
-                "the table [measurement]",
+                'expected `reference-power = "18 dBm"`, the power of a resource element at the '
+                "base station, in the table [measurement]",
                 key="reference-power",
             )
         rows = rows.with_columns((pl.col("rsrp") - power).alias("gain"))
@@ -300,8 +295,7 @@ def _check_gaps(measured: Measurement, rows: pl.DataFrame, run: Window) -> None:
         measured.source.name,
         measured.source.line_of(row["row"]),
         f"no row for {gap:g} s before {measured.time_text(row['t'])}{count}; expected one every "
-        f"{most:g} s, "
-        "or a longer `maximum-gap` in a table [measurement]",
+        f"{most:g} s, or a longer `maximum-gap` in a table [measurement]",
     )
 
 
@@ -314,8 +308,7 @@ def _uncovered(
         measured.source.line_of(row),
         f"the {which} row is at {measured.time_text(time_ns)}, but the run covers "
         f"{measured.time_text(run.start_ns)} to {measured.time_text(run.end_ns)}: the table "
-        f"{verb} it; "
-        'expected `outside = "hold"` or another `start` in a table [measurement]',
+        f'{verb} it; expected `outside = "hold"` or another `start` in a table [measurement]',
     )
 
 

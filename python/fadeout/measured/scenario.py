@@ -235,8 +235,7 @@ def _opportunities(one: Input, file: Path) -> list[str]:
     if one.kind != "rate":
         raise MeasuredError(
             f"{file.name} has delivery opportunities of mahimahi, which are a rate; expected the "
-            "key "
-            "`rate` of a link",
+            "key `rate` of a link",
             key="measurement",
         )
     return [f'link.{one.name}.{one.key}={{ trace = "{file.absolute()}" }}']

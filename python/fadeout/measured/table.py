@@ -76,8 +76,7 @@ class Measurement:
             names = ", ".join(f"`{name}`" for name in several)
             raise MeasuredError(
                 f"{self.source.name}: the columns {names} may be the {quantity}; expected one of "
-                "them "
-                f'as `columns = {{ {quantity} = "…" }}` in a table [measurement]',
+                f'them as `columns = {{ {quantity} = "…" }}` in a table [measurement]',
                 key="columns",
             )
         if quantity not in self.columns:
@@ -87,9 +86,8 @@ class Measurement:
                 self.source.name,
                 self.header_line,
                 f"no column for the {quantity}; the header has {there}{more}; expected a name "
-                "such as "
-                f'`{usual_name(quantity)}`, or `columns = {{ {quantity} = "…" }}` in a table '
-                "[measurement]",
+                f"such as `{usual_name(quantity)}`, or "
+                f'`columns = {{ {quantity} = "…" }}` in a table [measurement]',
             )
         return self.columns[quantity]
 
@@ -292,8 +290,7 @@ class Measurement:
         if texts.dtype != pl.String:
             raise MeasuredError(
                 f"{self.source.name}: the column `{self.columns[quantity].name}` has values of "
-                "the type "
-                f"{texts.dtype}; expected numbers"
+                f"the type {texts.dtype}; expected numbers"
             )
         sample = texts.drop_nulls().head(SAMPLE).to_list()
         if any(DECIMAL_COMMA.fullmatch(one) for one in sample) and not any(

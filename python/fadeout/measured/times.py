@@ -149,8 +149,7 @@ def of_texts(texts: pl.Series, form: str | None, zone: str) -> Times:
         if not _parsed(plain, first).equals(_parsed(plain, second)):
             raise MeasuredError(
                 f'the dates, such as "{both}", fit "{first}" and "{second}"; expected the format '
-                "as "
-                "`time`",
+                "as `time`",
                 key="time",
             )
     form = found[0]
