@@ -192,11 +192,11 @@ impl Track {
             return self;
         };
         let zero = Time::ZERO.saturating_add(start);
+        // A time before `start` becomes zero.
         let earlier = |time: Time| match time.is_never() {
             true => time,
             false => Time::ZERO + time.since(zero),
         };
-        // `since` is zero for earlier times.
         // The last leg that has begun determines the position at the start, even if it has ended.
         let begun = legs.partition_point(|leg| leg.from <= zero);
         let kept = legs[begun.saturating_sub(1)..].iter().map(|leg| Leg {

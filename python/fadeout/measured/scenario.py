@@ -248,7 +248,7 @@ def _rates(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:
     column = ("rate_mbps", 1.0) if one.kind == "rate" else ("delay_ms", 1.0)
     if quantity == "round-trip":
         column = ("delay_ms", 0.5)
-    measured = _of_old_form(measured, one)
+    measured = _with_any_gaps(measured, one)
     found = replay.steps(measured, quantity, scenario.duration_ns, column)
     parts = [f'series = "{kept_table(found.text)}"']
     repeat = one.value.get("repeat-every")
@@ -259,10 +259,10 @@ def _rates(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:
     return [f"link.{one.name}.{one.key}={{ {', '.join(parts)} }}"]
 
 
-def _of_old_form(measured: Measurement, one: Input) -> Measurement:
-    """Returns the table of a file that is named without a measurement.
+def _with_any_gaps(measured: Measurement, one: Input) -> Measurement:
+    """Returns a table in which gaps may have any length if no measurement names it.
 
-    Its first row must be at the start of the run, and gaps are allowed, as in plain files.
+    Plain files may have such gaps, too.
     """
     if "measurement" in one.value:
         return measured
