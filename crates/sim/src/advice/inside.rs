@@ -42,7 +42,10 @@ pub(super) fn advise(scenario: &Scenario) -> Vec<String> {
     let step = Span::from_nanos(scenario.duration.as_nanos() / INSTANTS);
     for instant in 0..=INSTANTS {
         let now = Time::ZERO.saturating_add(step.saturating_mul(instant));
-        places.advance(now);
+        // UEs with a trace or waypoints ride on no vehicle.
+        if !groups.is_empty() {
+            places.advance(now);
+        }
         for (count, &group) in of_groups.iter_mut().zip(&groups) {
             count.add_vehicles(&places, group, now, &walls);
         }
