@@ -177,9 +177,7 @@ def _describe_columns(report: Report, measured: Measurement) -> None:
             unit = ""
         else:
             shown = f"{values.min():g} to {values.max():g}, mean {values.mean():.4g}"
-            unit = next(
-                unit for unit, factor in QUANTITIES[quantity].units.items() if factor == 1.0
-            )
+            unit = QUANTITIES[quantity].base_unit
         given = column.unit or ""
         if column.is_guessed and column.unit != "deg":
             report.notes.append(f"`{column.name}` has no unit; {given} is assumed")

@@ -82,11 +82,16 @@ class Quantity:
     aliases: frozenset[str]
     """Usual column names, without unit, in lower case and with `_` between words."""
     units: Mapping[str, float]
-    """Factors from each unit to the first. Empty for texts."""
+    """Factors from each unit to `base_unit`. Empty for texts and times."""
     low: float
     high: float
     usual: str | None = None
     """Unit of a column without one. None if the unit must be given."""
+
+    @property
+    def base_unit(self) -> str:
+        """Unit with the factor 1, in which rows have their values."""
+        return next(unit for unit, factor in self.units.items() if factor == 1.0)
 
 
 def _quantity(

@@ -109,7 +109,7 @@ class Measurement:
 
         Returns:
             Columns `row` (from 0), `t` (nanoseconds), and one column for each quantity: texts, or
-            numbers in the first unit of the quantity (Mbit/s, ms, m).
+            numbers in the base unit of the quantity (Mbit/s, ms, m).
 
         Raises:
             MeasuredError: a value or a time is wrong, or times decrease.
@@ -274,11 +274,10 @@ class Measurement:
         ).fill_null(False)
         if outside.any():
             row = int(outside.arg_max() or 0)
-            unit = next(unit for unit, factor in described.units.items() if factor == 1.0)
             raise self._wrong(
                 frame["row"][row],
                 f"the {quantity} is {frame[quantity][row]}; expected {described.low:g} to "
-                f"{described.high:g} {unit}, or a text of `missing`",
+                f"{described.high:g} {described.base_unit}, or a text of `missing`",
             )
         return numbers.alias(quantity)
 
