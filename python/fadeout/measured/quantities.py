@@ -18,7 +18,6 @@ RATE_UNITS = {
 TIME_UNITS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
 """Factors to milliseconds."""
 SPEED_UNITS = {"m/s": 1.0, "km/h": 1 / 3.6, "mph": 0.44704, "kn": 0.514444}
-SIZE_UNITS = {"B": 1.0, "kB": 1e3, "MB": 1e6}
 LENGTH_UNITS = {"mm": 1e-3, "m": 1.0, "km": 1e3}
 
 SPELLINGS = {
@@ -137,8 +136,6 @@ QUANTITIES: Mapping[str, Quantity] = {
         _quantity("y", "north northing pos_y", LENGTH_UNITS, (-1e7, 1e7), "m"),
         _quantity("latitude", "lat", {"deg": 1.0}, (-90.0, 90.0), "deg"),
         _quantity("longitude", "lon lng long", {"deg": 1.0}, (-180.0, 180.0), "deg"),
-        _quantity("window", "cwnd congestion_window in_flight", SIZE_UNITS, (0.0, 1e15)),
-        _quantity("bytes", "sent acked delivered received", SIZE_UNITS, (0.0, 1e15)),
         _quantity("speed", "velocity moving_speed", SPEED_UNITS, (0.0, 1e4)),
     )
 }
