@@ -235,7 +235,8 @@ fn complete(cell: &mut Table, part: Part) {
     };
     let mut known = PRESETS_OF_CELLS.iter();
     let found = known.find(|preset| preset.entry.name == name);
-    // The reader refuses an unknown name. Some values avoid errors about missing keys.
+    // The reader refuses an unknown name. The values of another preset avoid further errors about
+    // missing keys.
     let preset = found.unwrap_or(&PRESETS_OF_CELLS[0]);
     for (key, value) in preset.carrier {
         put(cell, key, place, value);

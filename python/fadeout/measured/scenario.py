@@ -25,7 +25,6 @@ RATES = ("rate", "uplink-rate")
 DELAYS = ("delay", "round-trip")
 PLAIN_BYTES = 64 << 20
 """Largest file that is examined as a whole for quotes."""
-NO_DURATION_NS = 0
 
 
 @dataclass(frozen=True)
@@ -125,7 +124,7 @@ def effective(text: str, given: Sequence[str]) -> dict[str, Any]:
 
 
 def _set(table: dict[str, Any], path: Sequence[str], value: object) -> None:
-    """Sets a key of a table. A key of all elements of a kind may stand without their names."""
+    """Sets a key of a table. A path without the name of an element sets the key of all elements."""
     first, rest = path[0], path[1:]
     if not rest:
         table[first] = value
@@ -150,10 +149,11 @@ def _value(text: str) -> object:
 
 
 def _duration_ns(written: object) -> int:
+    """Returns the duration of a run. Zero for a wrong value, which the reader reports."""
     try:
-        return round(seconds(written) * 1e9) if isinstance(written, str) else NO_DURATION_NS
+        return round(seconds(written) * 1e9) if isinstance(written, str) else 0
     except ValueError:
-        return NO_DURATION_NS
+        return 0
 
 
 def inputs(tables: Mapping[str, Any]) -> Iterator[Input]:
