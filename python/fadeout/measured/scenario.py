@@ -152,7 +152,7 @@ def _duration_ns(written: object) -> int:
     """Returns the duration of a run. Zero for a wrong value, which the reader reports."""
     try:
         return round(seconds(written) * 1e9) if isinstance(written, str) else 0
-    except ValueError:
+    except (ValueError, OverflowError):
         return 0
 
 
