@@ -65,7 +65,6 @@ class _Shape:
 def buildings(
     file: Path,
     *,
-    origin: Place | None = None,
     projection: Projection | None = None,
     default_m: float = DEFAULT_M,
     level_m: float = LEVEL_M,
@@ -74,8 +73,7 @@ def buildings(
 
     Args:
         file: the extract.
-        origin: latitude and longitude of 0 m, 0 m. Default: the middle of the buildings.
-        projection: the projection of the map, in place of that around the origin.
+        projection: the projection of the map. Default: that around the middle of the buildings.
         default_m: height of buildings with neither height nor levels.
         level_m: height of a level.
 
@@ -96,10 +94,11 @@ def buildings(
             f"{file} has buildings with {walls:,} walls; expected a smaller extract, with at most "
             f"{MOST_WALLS:,}"
         )
-    if origin is None:
-        origin = middle(place for shape in shapes for place in shape.rings[0])
+    if projection is None:
+        places = (place for shape in shapes for place in shape.rings[0])
+        projection = _projection.around(middle(places))
     every = [place for shape in shapes for ring in shape.rings for place in ring]
-    projected = iter(project(file, every, projection or _projection.around(origin)))
+    projected = iter(project(file, every, projection))
     found = []
     for shape in shapes:
         height, base = heights(shape.tags, default_m, level_m)

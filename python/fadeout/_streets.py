@@ -55,14 +55,13 @@ class Street:
     speed_kmh: float
 
 
-def table(file: Path, origin: Place | None, projection: Projection | None = None) -> str:
+def table(file: Path, projection: Projection | None = None) -> str:
     """Returns the streets of an extract as the table that the simulator reads.
 
     Args:
         file: the extract, `.osm` or `.osm.pbf`.
-        origin: latitude and longitude of 0 m, 0 m. Default: the middle of the buildings, or of the
-            streets if there are none.
-        projection: the projection of the map, in place of that around the origin.
+        projection: the projection of the map. Default: that around the middle of the buildings, or
+            of the streets if there are none.
 
     Raises:
         OsmError: the file is not an extract, or has no streets.
@@ -75,13 +74,14 @@ def table(file: Path, origin: Place | None, projection: Projection | None = None
             f"{file} has no streets; expected ways with `highway`, such as `residential`, as in an "
             "export of openstreetmap.org or of `osmium extract`"
         )
-    if origin is None:
+    if projection is None:
         origin = _osm.middle_of_buildings(extract) or _osm.middle(
             extract.nodes[ref] for street in streets for ref in street.refs
         )
+        projection = _projection.around(origin)
     refs = list(dict.fromkeys(ref for street in streets for ref in street.refs))
     nodes = [extract.nodes[ref] for ref in refs]
-    projected = _osm.project(file, nodes, projection or _projection.around(origin))
+    projected = _osm.project(file, nodes, projection)
     places = dict(zip(refs, projected, strict=True))
     if any(max(abs(x), abs(y)) > 1e6 for x, y in places.values()):
         raise OsmError(f"{file} has streets more than 1,000 km away from the origin")

@@ -199,7 +199,6 @@ def _read_map(
         return _known_map(
             file,
             changed,
-            _origin(table.get("origin")),
             _projection_of(table, base_dir),
             length("default-height", _osm.DEFAULT_M),
             length("level-height", _osm.LEVEL_M),
@@ -211,31 +210,35 @@ def _read_map(
 
 
 def _projection_of(table: Mapping[str, Any], base_dir: str | None) -> Projection | None:
-    """Returns the projection of the network that a table names. None without a network.
+    """Returns the projection of the network or around the origin that a table names.
+
+    None if the table names neither.
 
     Raises:
-        ProjectionError: the network is missing or has no projection, or the table has an `origin`.
+        ProjectionError: the network is missing or has no projection, or the table has both.
     """
     net = table.get("net")
-    if not isinstance(net, str):
-        return None
-    if "origin" in table:
-        raise ProjectionError("both `net` and `origin`; expected one of the two")
-    return _projection.of_network(Path(base_dir or ".") / net)
+    if isinstance(net, str):
+        if "origin" in table:
+            raise ProjectionError("both `net` and `origin`; expected one of the two")
+        return _projection.of_network(Path(base_dir or ".") / net)
+    match table.get("origin"):
+        case [int() | float() as lat, int() | float() as lon]:
+            return _projection.around((float(lat), float(lon)))
+        case _:
+            # The reader of scenarios reports the mistake.
+            return None
 
 
 @lru_cache(maxsize=8)
 def _known_map(
     file: Path,
     _changed: int,
-    origin: tuple[float, float] | None,
     projection: Projection | None,
     default_m: float,
     level_m: float,
 ) -> Sequence[_osm.Building]:
-    return _osm.buildings(
-        file, origin=origin, projection=projection, default_m=default_m, level_m=level_m
-    )
+    return _osm.buildings(file, projection=projection, default_m=default_m, level_m=level_m)
 
 
 def _keys(one: _osm.Building) -> dict[str, str]:
@@ -262,22 +265,12 @@ def _street_tables(
             continue
         file = (Path(base_dir or ".") / named).absolute()
         try:
-            net = _projection_of(road, base_dir)
-            kept = kept_table(_streets.table(file, _origin(road.get("origin")), net))
+            kept = kept_table(_streets.table(file, _projection_of(road, base_dir)))
         except (OSError, _osm.OsmError, _projection.ProjectionError) as error:
             raise _mistake(
                 _Written(text, name, given), ("vehicles", group, "streets"), error
             ) from None
         yield f'vehicles.{group}.road.streets="{kept}"'
-
-
-def _origin(written: object) -> tuple[float, float] | None:
-    match written:
-        case [int() | float() as lat, int() | float() as lon]:
-            return float(lat), float(lon)
-        case _:
-            # The reader of scenarios reports the mistake.
-            return None
 
 
 def _place(place: tuple[float, float]) -> str:

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 import fadeout
 from fadeout import _osm
+from fadeout._projection import around
 
 HELSINKI = Path(__file__).resolve().parents[1] / "data/osm/helsinki.osm"
 ORIGIN = (60.0, 25.0)
@@ -73,7 +74,7 @@ def extract(tmp_path: Path) -> Path:
 
 
 def test_an_extract_written_by_hand(extract: Path):
-    found = _osm.buildings(extract, origin=ORIGIN, default_m=7, level_m=3.5)
+    found = _osm.buildings(extract, projection=around(ORIGIN), default_m=7, level_m=3.5)
     by_height = {(round(one.height, 2), one.base): one for one in found}
     assert set(by_height) == {(17.5, 0.0), (12.0, 0.0), (30.48, 12.0), (7.0, 0.0)}
     block = by_height[17.5, 0.0]

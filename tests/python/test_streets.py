@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 import fadeout
 from fadeout import _osm, _streets
+from fadeout._projection import around
 from test_osm import ORIGIN, node, tagged, way
 
 HELSINKI = Path(__file__).resolve().parents[1] / "data/osm/helsinki-streets.osm"
@@ -28,7 +29,8 @@ def extract(tmp_path: Path, *parts: str) -> Path:
 
 
 def read(file: Path, origin: tuple[float, float] | None = ORIGIN) -> pl.DataFrame:
-    return pl.read_csv(_streets.table(file, origin).encode(), separator=";")
+    projection = None if origin is None else around(origin)
+    return pl.read_csv(_streets.table(file, projection).encode(), separator=";")
 
 
 CROSS = (
