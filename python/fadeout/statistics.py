@@ -245,12 +245,19 @@ def _decimals(value: float, half_width: float) -> int:
     The value gets at most `MOST_DIGITS` significant digits. The number is below zero if the last
     digit is left of the point.
     """
-    most = MOST_DIGITS - 1 - _exponent(value) if value else MOST_DIGITS
-    return min(1 - _exponent(half_width), most)
+    return min(1 - _exponent(half_width), MOST_DIGITS - 1 - _exponent(value))
 
 
-def _rounded(value: float, decimals: int, sign: str = "") -> str:
-    text = f"{round(value, decimals):{sign},.{max(0, decimals)}f}"
+def _rounded(value: float, decimals: int, sign: str = "", *, is_fixed: bool = True) -> str:
+    """Returns a number with its decimals as text, with an exponent unless it is fixed.
+
+    The text of a zero has no sign.
+    """
+    value = round(value, decimals)
+    if is_fixed:
+        text = f"{value:{sign},.{max(0, decimals)}f}"
+    else:
+        text = f"{value:{sign}.{max(1, decimals + _exponent(value) + 1)}g}"
     return text if _has_digit(text) else text.lstrip("+-")
 
 
@@ -277,14 +284,13 @@ def interval_text(mean: float | None, half_width: float | None) -> str:
         return value_text(mean)
     if half_width == 0:
         return f"{value_text(mean)} ± 0"
-    if max(abs(mean), half_width) < SMALLEST_FIXED:
-        digits = _exponent(mean) - _exponent(half_width) + 2
-        return f"{mean:.{min(max(digits, 1), MOST_DIGITS)}g} ± {half_width:.2g}"
-    decimals = _decimals(mean, half_width)
-    width = _rounded(half_width, decimals)
-    if not _has_digit(width):
-        width = f"<{_rounded(10.0**-decimals, decimals)}"
-    return f"{_rounded(mean, decimals)} ± {width}"
+    # A mean of zero has the decimals of its interval.
+    decimals = _decimals(mean or half_width, half_width)
+    is_fixed = max(abs(mean), half_width) >= SMALLEST_FIXED
+    first, width, last = (
+        _rounded(each, decimals, is_fixed=is_fixed) for each in (mean, half_width, 10.0**-decimals)
+    )
+    return f"{first} ± {width if _has_digit(width) else f'<{last}'}"
 
 
 def limits_text(value: float | None, low: float | None, high: float | None) -> str:
@@ -293,10 +299,14 @@ def limits_text(value: float | None, low: float | None, high: float | None) -> s
         return value_text(value, "+")
     # The shorter side of an interval that is not symmetric needs the digits.
     half_width = min((side for side in (value - low, high - value) if side > 0), default=high - low)
-    if not math.isfinite(half_width) or max(abs(low), abs(high)) < SMALLEST_FIXED:
+    if not math.isfinite(half_width):
         return f"{value:+.3g} [{low:+.3g}, {high:+.3g}]"
-    decimals = _decimals(value, half_width)
-    first, least, most = (_rounded(each, decimals, "+") for each in (value, low, high))
+    largest = max(abs(low), abs(high))
+    decimals = _decimals(value or largest, half_width)
+    is_fixed = largest >= SMALLEST_FIXED
+    first, least, most = (
+        _rounded(each, decimals, "+", is_fixed=is_fixed) for each in (value, low, high)
+    )
     return f"{first} [{least}, {most}]"
 
 
