@@ -1,6 +1,6 @@
 """The results of a campaign: frames of its folder, with intervals."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from html import escape
@@ -17,10 +17,16 @@ from fadeout.campaign.metrics import default_columns
 from fadeout.campaign.mistakes import mistake
 from fadeout.campaign.parts import KEPT, Parts, write_whole
 from fadeout.campaign.seeds import Seeds
-from fadeout.statistics import Estimate, estimate, too_few
+from fadeout.statistics import Estimate, estimate, interval_text, too_few
 
 SHOWN = ("goodput_mbps", "mean_rtt_s", "retransmitted_segments")
 """Metrics that are shown by default."""
+
+
+def mean_text(row: Mapping[str, Any], metric: str) -> str:
+    """Returns a metric's mean with its interval, from a row of `means`."""
+    low, high = row[f"{metric}_low"], row[f"{metric}_high"]
+    return interval_text(row[f"{metric}_mean"], None if low is None else (high - low) / 2)
 
 
 @dataclass(frozen=True)

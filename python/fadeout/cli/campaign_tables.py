@@ -7,9 +7,10 @@ from typing import Any
 import polars as pl
 
 from fadeout.campaign import Campaign, Finished, Status
+from fadeout.campaign.found import mean_text
 from fadeout.cli.console import out, print_paragraph, say
 from fadeout.cli.table import new_table, print_table
-from fadeout.statistics import interval_text, limits_text, value_text
+from fadeout.statistics import limits_text, value_text
 
 MOST_POINTS = 60
 """Largest number of points printed. The export has all of them."""
@@ -121,12 +122,6 @@ def print_differences(
     print_paragraph(text)
     for warning in campaign.warnings():
         say(f"warning: {warning}")
-
-
-def mean_text(row: dict[str, Any], name: str) -> str:
-    """Returns a mean of a row of means with its interval."""
-    low, high = row[f"{name}_low"], row[f"{name}_high"]
-    return interval_text(row[f"{name}_mean"], None if low is None else (high - low) / 2)
 
 
 def short(key: str, keys: Sequence[str]) -> str:

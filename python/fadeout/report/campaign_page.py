@@ -10,9 +10,10 @@ import polars as pl
 
 from fadeout import _toml
 from fadeout.campaign import Campaign
+from fadeout.campaign.found import mean_text
 from fadeout.report import html
 from fadeout.report.page import page
-from fadeout.statistics import interval_text, value_text
+from fadeout.statistics import value_text
 
 MOST_METRICS = 6
 """Largest number of metrics that are drawn."""
@@ -89,9 +90,8 @@ def _means(means: pl.DataFrame, keys: Sequence[str], names: Sequence[str]) -> st
 
 
 def _mean(row: Mapping[str, Any], name: str) -> html.Number:
-    """Returns a mean with its interval."""
-    mean, low, high = (row[f"{name}_{part}"] for part in ("mean", "low", "high"))
-    return html.Number(mean, interval_text(mean, None if low is None else (high - low) / 2))
+    """Returns a mean with its interval. The table is sorted by the mean."""
+    return html.Number(row[f"{name}_mean"], mean_text(row, name))
 
 
 def _seeds(row: Mapping[str, Any], names: Sequence[str]) -> int | None:
