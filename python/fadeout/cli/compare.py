@@ -8,7 +8,6 @@ import typer
 from fadeout.cli.console import out, say
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.inspect import MEASURES, is_capture
-from fadeout.cli.inspect import shown as flow_number
 from fadeout.cli.options import examples
 from fadeout.cli.table import new_table, print_table
 
@@ -76,6 +75,8 @@ def compare(
 
 def _compare_flows(first: Path, second: Path) -> None:
     """Prints the flows of captures and runs side by side."""
+    from fadeout.statistics import value_text
+
     sides = [_flows(first), _flows(second)]
     table = new_table(
         "flow", "measure", str(first), str(second), "difference", numbers=["difference"]
@@ -87,7 +88,7 @@ def _compare_flows(first: Path, second: Path) -> None:
             if a is None and b is None:
                 continue
             share = f"{100 * (b - a) / a:+.1f} %" if a and b is not None else "-"
-            table.add_row(label, measure, flow_number(a), flow_number(b), share)
+            table.add_row(label, measure, value_text(a), value_text(b), share)
             label = ""
     print_table(table)
     counts = [len(side) for side in sides]

@@ -82,6 +82,7 @@ def is_capture(file: Path) -> bool:
 def _print_capture(file: Path) -> None:
     from fadeout.measured.capture import read_flows
     from fadeout.measured.errors import MeasuredError
+    from fadeout.statistics import value_text
 
     try:
         capture = read_flows(file)
@@ -95,7 +96,7 @@ def _print_capture(file: Path) -> None:
     table = new_table("flow", *MEASURES, numbers=MEASURES)
     for flow in capture.flows[:MOST_FLOWS]:
         measures = flow.measures()
-        table.add_row(flow.name, *(shown(measures[name]) for name in MEASURES))
+        table.add_row(flow.name, *(value_text(measures[name]) for name in MEASURES))
     print_table(table)
     if len(capture.flows) > MOST_FLOWS:
         print_paragraph(f"{len(capture.flows) - MOST_FLOWS} more flows have fewer data.")
@@ -114,8 +115,3 @@ MEASURES = (
     "max unacknowledged kB",
 )
 """Columns of flows, as `Flow.measures` names them."""
-
-
-def shown(value: float | None) -> str:
-    """Returns a number to four digits. A dash for a missing one."""
-    return "-" if value is None else f"{value:,.4g}"
