@@ -155,12 +155,8 @@ class Level:
     def clear(self, values: Values) -> Values:
         """Returns the overrides that do not concern the blockage."""
         # Keys of a blockage that was removed cannot be overridden.
-        of_blockage = (self.blockage, f"{self.blockage}.")
-        return {
-            key: value
-            for key, value in values.items()
-            if key != of_blockage[0] and not key.startswith(of_blockage[1])
-        }
+        removed = f"{self.blockage}."
+        return {key: value for key, value in values.items() if not f"{key}.".startswith(removed)}
 
     def found(
         self,

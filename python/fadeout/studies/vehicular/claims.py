@@ -63,14 +63,7 @@ def verdicts(found: Found, loads: Sequence[float], capacity: float) -> list[Verd
     return [
         Verdict(CLAIMS["linear_until_1"], carried),
         Verdict(CLAIMS["rural_over_urban"], rural),
-        Verdict(
-            CLAIMS["urban_random"],
-            {
-                f"over {one.name}": gain_pct(at[RTW], at[one], "goodput_mbps")
-                for one in CONVENTIONAL
-            },
-            f"The load is {high:g}",
-        ),
+        Verdict(CLAIMS["urban_random"], over(at, CONVENTIONAL), f"The load is {high:g}"),
         Verdict(CLAIMS["mobility_sensitivity"], sensitivity(found, high)),
         Verdict(CLAIMS["rtt_gain"], round_trips(found)),
         Verdict(CLAIMS["rtt_like_throughput"], alike(found)),
