@@ -45,9 +45,11 @@ def engine() -> Path | None:
 
 
 class Transport:
-    """The bytes between a client of the trace processor and the worker that runs it."""
+    """The bytes between clients of the trace processor and the one worker that runs it."""
 
-    def __init__(self, browser: Browser, folder: Path) -> None:
+    def __init__(self, browser: Browser) -> None:
+        folder = engine()
+        assert folder is not None, "needs_tool('Perfetto') skips tests without it"
         self._page = browser.page
         self._waiting = b""
         self._page.route(ADDRESS + "**", lambda route: self._serve(route, folder))
@@ -77,25 +79,23 @@ class Transport:
 
 
 class Processor:
-    """A trace that Perfetto has read."""
+    """A trace that Perfetto has read. The worker then no longer has its earlier traces."""
 
-    def __init__(self, browser: Browser, trace: Path) -> None:
+    def __init__(self, transport: Transport, trace: Path) -> None:
         from perfetto.common.query_result_iterator import QueryResultIterator
         from perfetto.trace_processor.platform import PlatformDelegate
         from perfetto.trace_processor.protos import ProtoFactory
         from perfetto.trace_processor.rpc import TraceProcessorRpc
 
-        folder = engine()
-        assert folder is not None, "needs_tool('Perfetto') skips tests without it"
-        self.version = folder.name
         self._iterator = QueryResultIterator
-        self._transport = Transport(browser, folder)
+        self._transport = transport
         self._protos: Any = ProtoFactory(PlatformDelegate())
         self._client = TraceProcessorRpc(self._transport, self._protos)
         self._load(trace.read_bytes())
 
     def _load(self, data: bytes) -> None:
         method = self._protos.TraceProcessorRpc
+        self._call(method.TPM_RESET_TRACE_PROCESSOR)
         for at in range(0, len(data), CHUNK):
             answer = self._call(method.TPM_APPEND_TRACE_DATA, data[at : at + CHUNK])
             assert not answer.append_result.error, answer.append_result.error

@@ -14,13 +14,14 @@ from conftest import ROOT, needs_tool
 from fadeout import trace
 
 pytest.importorskip("perfetto.protos.perfetto.trace.perfetto_trace_pb2")
-from perfetto_engine import Processor
+from perfetto_engine import Processor, Transport
 
 pytestmark = [needs_tool("Chromium"), needs_tool("Perfetto")]
 
 PROBES = {"probe.retransmissions": True, "probe.bearers": "10 ms"}
 RUNS = {
-    "blockage": {},
+    # Six blockages in each direction.
+    "blockage": {"duration": "30 s"},
     "n78-tdd": {"duration": "1 s", **PROBES},
     # The phone is behind the building, and HARQ gives up after two transmissions. RLC repeats
     # nothing, so TCP does.
@@ -62,21 +63,21 @@ class Loaded:
 
 
 @pytest.fixture(scope="module")
-def browser() -> Iterator[Browser]:
-    one = Browser()
-    yield one
-    one.close()
+def transport() -> Iterator[Transport]:
+    browser = Browser()
+    yield Transport(browser)
+    browser.close()
 
 
 @pytest.fixture(scope="module", params=RUNS)
 def loaded(
-    request: pytest.FixtureRequest, browser: Browser, tmp_path_factory: pytest.TempPathFactory
+    request: pytest.FixtureRequest, transport: Transport, tmp_path_factory: pytest.TempPathFactory
 ) -> Loaded:
     name = request.param
     folder = tmp_path_factory.mktemp(name) / "run"
     results = fadeout.run(ROOT / f"scenarios/{name}.toml", set=RUNS[name], out=folder)
     written = trace.write(folder)
-    return Loaded(name, results, written, Processor(browser, written.path))
+    return Loaded(name, results, written, Processor(transport, written.path))
 
 
 def height(results: fadeout.Results, table: str) -> int:
