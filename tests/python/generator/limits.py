@@ -54,18 +54,13 @@ def _leaves(node: Node, place: Place, nodes: tuple[Any, ...]) -> Iterator[Leaf]:
             yield from _leaves(one["items"], (*here, 0), (*nodes, node, one))
 
 
-def case_of(leaf: Leaf, seed: int, attempt: int) -> Case | None:
-    """Returns a case with a key at its value, in a base that `attempt` chooses.
-
-    `None` if no base fits.
-    """
+def case_of(leaf: Leaf, seed: int, attempt: int) -> Case:
+    """Returns a case with a key at its value, in a base that `attempt` chooses."""
     random = Random(f"{seed} {leaf.name()}")
     bases = all_bases()
     fits = [name for name in sorted(bases) if _depth(bases[name], leaf) > 0]
     # A table that no base has, such as [measurement.NAME], is made in any of them.
     fits = fits or sorted(bases)
-    if not fits:
-        return None
     random.shuffle(fits)
     fits.sort(key=lambda name: -_depth(bases[name], leaf))
     base = bases[fits[attempt % len(fits)]]
