@@ -97,7 +97,9 @@ def _compare_flows(first: Path, second: Path) -> None:
 
 
 def _flows(path: Path) -> list[tuple[str, dict[str, float | None]]]:
-    """Returns the flows of a capture or a run with their measures, the one with most data first.
+    """Returns the flows with data of a capture or a run, with their measures.
+
+    The flow with the most data is first.
 
     Raises:
         BadParameter: the file is no capture.
@@ -112,7 +114,10 @@ def _flows(path: Path) -> list[tuple[str, dict[str, float | None]]]:
             return [(flow.name, flow.measures()) for flow in read_flows(path).flows]
         except MeasuredError as error:
             raise typer.BadParameter(str(error), param_hint="FIRST SECOND") from None
-    rows = Results.open(path).flows.sort("goodput_mbps", descending=True, nulls_last=True)
+    flows = Results.open(path).flows
+    rows = flows.filter(flows["delivered_bytes"] > 0).sort(
+        "delivered_bytes", descending=True, maintain_order=True
+    )
     found = []
     for row in rows.iter_rows(named=True):
         measures = {
