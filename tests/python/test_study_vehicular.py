@@ -90,7 +90,7 @@ def test_claims_are_judged_by_their_checks():
     assert worse["rtt_like_throughput"] == "does not hold"
 
 
-def test_a_gain_over_nothing_is_none():
+def test_a_gain_over_no_throughput_is_zero():
     assert gain_pct(numbers(1.0, 1.0), [{"goodput_mbps": 0.0}] * 6, "goodput_mbps").mean == 0.0
 
 

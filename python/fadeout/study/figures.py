@@ -73,7 +73,7 @@ def line_panels(
     *,
     x_label: str,
     y_label: str = "",
-    looks: Sequence[Mapping[str, Any]] = (),
+    styles: Sequence[Mapping[str, Any]] = (),
     share_y: bool = False,
 ) -> Figure:
     """Returns a figure with a panel for each title, and in it a line for each name.
@@ -83,15 +83,15 @@ def line_panels(
         x: Values of the horizontal axis.
         x_label: Label below all panels.
         y_label: Label of the first panel.
-        looks: Styles of the lines, in place of a colour for each.
+        styles: Style of each line, in place of a colour.
         share_y: True if all panels have the limits of the vertical axis.
     """
     size = (WIDE_INCHES, 0.8 * COLUMN_INCHES)
     with new_grid(1, len(of), size=size, share_y=share_y) as (figure, panels):
         for ax, (title, lines) in zip(panels, of.items(), strict=True):
             for number, (name, values) in enumerate(lines.items()):
-                look = looks[number] if looks else {"color": PALETTE[number]}
-                line_with_intervals(ax, x, values, marker=MARKERS[number], label=name, **look)
+                style = styles[number] if styles else {"color": PALETTE[number]}
+                line_with_intervals(ax, x, values, marker=MARKERS[number], label=name, **style)
             ax.set_title(title, loc="left")
             ax.set_xticks(x)
         # A limit ends autoscaling of all panels that share the axis.

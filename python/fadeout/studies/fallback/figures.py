@@ -79,11 +79,11 @@ def over_threshold(
 ) -> Figure:
     """Draws quantities by threshold, in one panel each, with lines by sender and blockage."""
     names = next(iter(of.values()))
-    looks = [
+    styles = [
         {"color": PALETTE[number // 2], "linestyle": "-" if number % 2 else "--"}
         for number in range(len(names))
     ]
-    figure = line_panels(of, thresholds_kb, x_label="Threshold (kB)", looks=looks)
+    figure = line_panels(of, thresholds_kb, x_label="Threshold (kB)", styles=styles)
     for ax in figure.axes:
         ax.set_xscale("log")
         ax.set_xticks(thresholds_kb, [f"{each:g}" for each in thresholds_kb])

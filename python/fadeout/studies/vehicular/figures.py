@@ -35,11 +35,11 @@ def rate_and_loss(
     of: Mapping[str, Mapping[str, Sequence[Estimate]]], loads: Sequence[float]
 ) -> Figure:
     """Draws rate and loss by load, with a line for each network."""
-    looks = [
+    styles = [
         {"color": PALETTE[number // 2], "linestyle": "--" if number % 2 else "-"}
         for number in range(4)
     ]
-    figure = line_panels(of, loads, x_label="Load of all cars (Mbit/s)", looks=looks)
+    figure = line_panels(of, loads, x_label="Load of all cars (Mbit/s)", styles=styles)
     rate, _ = figure.axes
     rate.plot(loads, loads, color=STAMP, linewidth=0.6, linestyle=":")
     rate.set_yscale("log")
