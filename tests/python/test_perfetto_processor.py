@@ -22,7 +22,8 @@ PROBES = {"probe.retransmissions": True, "probe.bearers": "10 ms"}
 RUNS = {
     # Six blockages in each direction.
     "blockage": {"duration": "30 s"},
-    "n78-tdd": {"duration": "1 s", **PROBES},
+    # Long segments fill as many blocks with a sixth of the rows.
+    "n78-tdd": {"duration": "1 s", "flow.download.tcp.mss": 8960, **PROBES},
     # The phone is behind the building, and HARQ gives up after two transmissions. RLC repeats
     # nothing, so TCP does.
     "mmwave-walk": {
