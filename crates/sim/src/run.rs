@@ -79,6 +79,9 @@ const EVENTS_BETWEEN_CALLS: u64 = 50_000;
 /// no events occur.
 const ROWS_BETWEEN_CALLS: u64 = 50_000;
 
+/// Test of the world that is true after an event at which a run stops.
+type IsHalted<'a> = &'a dyn Fn(&World<Recorder>) -> bool;
+
 /// A run that is built and ready to start.
 #[derive(Debug)]
 pub struct Simulation {
@@ -202,7 +205,7 @@ impl Simulation {
     fn advance_while(
         &mut self,
         until: Time,
-        is_halted: Option<&dyn Fn(&World<Recorder>) -> bool>,
+        is_halted: Option<IsHalted<'_>>,
         control: &mut dyn FnMut(Progress) -> Control,
     ) {
         let until = until.min(end_of(&self.scenario));

@@ -17,7 +17,7 @@ impl<P: Probe> World<P> {
         let packet = packet_of(end, now, Ecn::NotEct, datagram);
         let id = self.pool.insert(packet);
         super::endpoints::show_sent(self, id);
-        self.enter(self.routes.first(packet.route), id);
+        self.depart(id);
     }
 
     /// Sends a datagram with its bytes from an endpoint.

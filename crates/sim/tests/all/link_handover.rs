@@ -171,6 +171,23 @@ fn bicast_from_long_before_everything_comes_and_some_of_it_twice() {
 }
 
 #[test]
+fn bicasting_copies_the_datagrams_of_a_sender_at_the_anchor() {
+    let bicast = "data = \"bicasting\"\nbicast-before = \"1 s\"";
+    let download = network(155, 1, &handover(bicast));
+    let (others, _) = download.split_once("[flow.download]").expect("a flow");
+    // 50 datagrams leave the anchor within the second before the command.
+    let text = format!(
+        "{others}[flow.stream]\nfrom = \"anchor\"\nto = \"phone\"\n\
+         application = {{ kind = \"packet-stream\", rate = \"400 kbit/s\", size = \"1000 B\" }}\n"
+    );
+    let (seen, _) = run(&text);
+    let [row] = seen.rows[..] else {
+        panic!("{:?}", seen.rows)
+    };
+    assert!(row.bicast >= 50, "{row:?}");
+}
+
+#[test]
 fn without_either_what_is_there_and_what_comes_until_the_switch_is_lost() {
     let (seen, _) = run(&network(1, 1, &handover("data = \"none\"")));
     let [row] = seen.rows[..] else {

@@ -1,6 +1,6 @@
 //! Tests of flows over QUIC.
 
-use crate::common::{self, Observed, build, by_carrier, errors_of, number, run_with};
+use crate::common::{self, Observed, by_carrier, errors_of, number, run_with};
 use fadeout_core::random::Stream;
 use fadeout_core::{
     EndpointId, FlowId, LinkId, NullProbe, Probe, QuicRow, Span, Time, WholePacket,
