@@ -36,6 +36,7 @@ pub use finding::Finding;
 pub use model::*;
 pub use overrides::Override;
 pub use presets::{CELL_PRESETS, TIMINGS};
+pub use read::OwnNames;
 pub use resolved::toml_from_json;
 pub use schema::schema;
 pub use suggest::nearest;
@@ -70,16 +71,6 @@ pub fn parse(
     catalog: &Catalog,
 ) -> Result<Scenario, ScenarioErrors> {
     parse_with(text, source, overrides, catalog, &[])
-}
-
-/// Names of users' own algorithms, which are not in the catalog. Their parameters may have any
-/// name.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct OwnNames<'a> {
-    /// Kind of catalog entries that the names belong to.
-    pub kind: &'a str,
-    /// The names. None of them may be in the catalog.
-    pub names: &'a [&'a str],
 }
 
 /// Reads a scenario as [`parse`] does. The scenario may use users' `own` names. Their parameters

@@ -265,3 +265,18 @@ fn join_or(items: &[String]) -> String {
         _ => items.concat(),
     }
 }
+
+/// Returns a key.
+pub(crate) const fn key(
+    name: &'static str,
+    shape: Shape,
+    presence: Presence,
+    doc: &'static str,
+) -> Key {
+    Key {
+        name,
+        shape,
+        presence,
+        doc,
+    }
+}

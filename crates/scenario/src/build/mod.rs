@@ -4,6 +4,7 @@
 
 mod attach;
 mod blockage;
+mod builder;
 mod compression;
 mod drop;
 mod dual;
@@ -13,24 +14,25 @@ mod handover;
 mod link;
 mod mobility;
 mod multipath;
+mod nodes;
 mod radio;
 mod route;
 
-use crate::deployment::Deployed;
-use crate::error::{Mistake, Mistakes, alternatives};
+use crate::error::Mistakes;
 use crate::keys::SCENARIO;
 use crate::model::*;
 use crate::presets;
-use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item, Reader, is_name};
-use crate::suggest::nearest;
 use crate::table::KeyValue as _;
 use crate::tree::{Place, Table, shortened};
+use builder::refer_to_nothing;
 use drop::Surroundings;
 use fadeout_core::{Decibel, Meters, NodeId, Span, Time};
+use nodes::Nodes;
 use std::collections::BTreeMap;
 use std::path::Path;
-use std::sync::Arc;
+
+pub(crate) use builder::Builder;
 
 /// Builds a list from all tables of a kind.
 fn each<T>(
@@ -69,47 +71,19 @@ pub(crate) fn scenario(
     builder.scenario(&file)
 }
 
-/// State of the construction, with data about the whole file.
-pub(crate) struct Builder<'r, 'c> {
-    reader: &'r mut Reader<'c>,
-    base_dir: &'r Path,
-    /// Length of the run. Zero if the key is missing or wrong.
-    pub(crate) duration: Span,
-    /// Seed of the run. Zero if the key is missing or wrong.
-    seed: u64,
-    nodes: Nodes,
-    /// Links and bearers without mistakes, with the nodes at both ends, by name.
-    media: BTreeMap<String, (Medium, (NodeId, NodeId))>,
-    /// Nodes of the UEs that a `count` makes, by the name of their table.
-    groups: BTreeMap<String, Vec<NodeId>>,
-    /// Deployments whose cells have been written into the file's tables.
-    deployed: Vec<Deployed>,
-    /// True if the file has deployments, even if they have mistakes.
-    names_deployments: bool,
-    /// Names of the vehicle groups, including groups with mistakes.
-    vehicle_groups: Vec<String>,
-    /// True if the file has mobility management, even if it has mistakes.
-    is_managed: bool,
-    /// True if mobility management may add secondary nodes to UEs.
-    has_secondary_node: bool,
-    /// Contents of the files read so far, by path.
-    files: BTreeMap<String, Arc<[u8]>>,
-}
-
 impl Builder<'_, '_> {
-    fn read_nodes(&mut self, file: &Fields) {
-        for (name, fields) in file.map("node") {
-            let id = self.nodes.add(name);
-            if let Some(node) = Node::read(fields, Some((name.clone(),)), self) {
-                self.nodes.list[id.index()] = node;
-            }
-        }
+    /// Reads the tables of nodes. Nodes that only links name get their number later.
+    fn read_nodes(&mut self, file: &Fields) -> Vec<Option<Node>> {
+        each(file.map("node"), |name, fields| {
+            self.nodes.add(name);
+            Node::read(fields, Some((name.to_owned(),)), self)
+        })
     }
 
     fn scenario(&mut self, file: &Fields) -> Option<Scenario> {
         self.duration = file.span("duration").unwrap_or(Span::ZERO);
         self.seed = file.integer("seed").unwrap_or(0);
-        self.read_nodes(file);
+        let declared = self.read_nodes(file);
         let links = each(file.map("link"), |name, fields| self.link(name, fields));
         let rabs = each(file.map("rab"), |name, fields| self.rab(name, fields));
         let mut cells = each(file.map("cell"), |name, fields| self.cell(name, fields));
@@ -177,7 +151,7 @@ impl Builder<'_, '_> {
             duration: file.span("duration")?,
             seed: file.integer("seed")?,
             worlds: Worlds::read(file, "worlds", self)?,
-            nodes: std::mem::take(&mut self.nodes).list,
+            nodes: self.all_nodes(declared)?,
             links: links.into_iter().collect::<Option<_>>()?,
             rabs: rabs.into_iter().collect::<Option<_>>()?,
             cells: cells.into_iter().collect::<Option<_>>()?,
@@ -195,6 +169,15 @@ impl Builder<'_, '_> {
             files: self.files_read(),
         };
         self.reader.mistakes.is_empty().then_some(scenario)
+    }
+
+    /// Returns the nodes of tables, which have the first numbers, and those that only links name.
+    /// `None` after a mistake.
+    fn all_nodes(&mut self, declared: Vec<Option<Node>>) -> Option<Vec<Node>> {
+        let names = std::mem::take(&mut self.nodes).names;
+        let others = names.into_iter().skip(declared.len());
+        let others = others.map(|name| Some(Node::named(name)));
+        declared.into_iter().chain(others).collect()
     }
 
     /// Records links and radio access bearers by name, so that routes can name them.
@@ -247,56 +230,11 @@ impl Builder<'_, '_> {
         Probe::read(fields, Some((capture, link_capture, radio_capture)), self)
     }
 
-    /// Returns the node that a flow or a probe names. A link must have named the node too. `None`
-    /// after a mistake.
-    fn node(&mut self, item: &Item) -> Option<NodeId> {
-        let Content::Text(name) = &item.content else {
-            return None;
-        };
-        let found = self.nodes.find(name);
-        if found.is_none() {
-            let names = self.nodes.list.iter().map(|node| node.name.as_str());
-            refer_to_nothing(&mut self.reader.mistakes, item, "node", names);
-        }
-        found
-    }
-
     fn files_read(&mut self) -> Vec<File> {
         std::mem::take(&mut self.files)
             .into_iter()
             .map(|(path, bytes)| File { path, bytes })
             .collect()
-    }
-
-    /// Returns the contents of a file that the scenario names at `place`. Each file is read once.
-    /// `None` after a mistake.
-    pub(crate) fn file(&mut self, path: &str, place: Place, expected: &str) -> Option<Arc<[u8]>> {
-        if let Some(bytes) = self.files.get(path) {
-            return Some(bytes.clone());
-        }
-        let full = self.base_dir.join(path);
-        match read_bounded(&full) {
-            Ok(bytes) => {
-                let bytes: Arc<[u8]> = bytes.into();
-                self.files.insert(path.to_owned(), bytes.clone());
-                Some(bytes)
-            }
-            Err(error) => {
-                let shown = full.display();
-                let message = format!("cannot read the file `{shown}`: {error}");
-                self.mistake(place, message, expected);
-                None
-            }
-        }
-    }
-
-    pub(crate) fn mistake(&mut self, place: Place, message: impl Into<String>, expected: &str) {
-        self.reader.mistakes.add(place, message, expected);
-    }
-
-    /// True if no mistake has been found so far. A missing value was then not given by the user.
-    pub(crate) fn is_right_so_far(&self) -> bool {
-        self.reader.mistakes.is_empty()
     }
 }
 
@@ -316,176 +254,4 @@ fn sources(
     let media = media.iter();
     let media = media.map(|(&name, &medium)| (name.to_owned(), LinkInfoSource::Medium(medium)));
     cells.chain(bearers).chain(media).collect()
-}
-
-/// Adds a mistake for a name that is not among `names`.
-fn refer_to_nothing<'a>(
-    mistakes: &mut Mistakes,
-    item: &Item,
-    what: &str,
-    names: impl Iterator<Item = &'a str> + Clone,
-) {
-    let Content::Text(name) = &item.content else {
-        return;
-    };
-    let mistake = Mistake::new(
-        item.place,
-        format!("there is no {what} `{}`", shortened(name)),
-    );
-    if mistakes.is_full() {
-        return mistakes.push(mistake);
-    }
-    let near = nearest(name, names.clone());
-    let expected = match (names.clone().next(), what) {
-        (Some(_), _) => alternatives(names),
-        (None, "node") => "a node of a link, a cell, a UE or a table [node.NAME]".to_owned(),
-        (None, _) => format!(
-            "a table [{}.NAME]",
-            what.split([',', ' ']).next().unwrap_or(what)
-        ),
-    };
-    mistakes.push(mistake.suggest(near).expected(expected));
-}
-
-/// Nodes by name, with the groups of nodes that links connect.
-#[derive(Debug, Default)]
-struct Nodes {
-    list: Vec<Node>,
-    ids: BTreeMap<String, NodeId>,
-    /// Union-find forest: each node points to another node of its connected group, or to itself.
-    parent: Vec<u32>,
-}
-
-impl Nodes {
-    fn find(&self, name: &str) -> Option<NodeId> {
-        self.ids.get(name).copied()
-    }
-
-    fn add(&mut self, name: &str) -> NodeId {
-        if let Some(id) = self.find(name) {
-            return id;
-        }
-        let id = NodeId(self.list.len() as u32);
-        self.list.push(Node {
-            name: name.to_owned(),
-            kernel: None,
-            receive_offload: false,
-            command: None,
-            path_manager: PathManager::Kernel,
-        });
-        self.ids.insert(name.to_owned(), id);
-        self.parent.push(id.0);
-        id
-    }
-
-    fn root(&mut self, node: NodeId) -> u32 {
-        let mut node = node.0;
-        while self.parent[node as usize] != node {
-            let above = self.parent[self.parent[node as usize] as usize];
-            self.parent[node as usize] = above;
-            node = above;
-        }
-        node
-    }
-
-    fn connect(&mut self, one: NodeId, other: NodeId) {
-        let (one, other) = (self.root(one), self.root(other));
-        self.parent[one as usize] = other;
-    }
-
-    fn are_connected(&mut self, one: NodeId, other: NodeId) -> bool {
-        self.root(one) == self.root(other)
-    }
-}
-
-/// Returns values in the units of the model. A value is `None` if its key is absent or wrong.
-impl Fields {
-    pub(crate) fn text(&self, key: &str) -> Option<&str> {
-        match &self.item(key)?.content {
-            Content::Text(text) => Some(text),
-            Content::Word(word) => Some(word),
-            _ => None,
-        }
-    }
-    pub(crate) fn integer(&self, key: &str) -> Option<u64> {
-        match self.item(key)?.content {
-            Content::Integer(number) => Some(number),
-            _ => None,
-        }
-    }
-    pub(crate) fn quantity(&self, key: &str) -> Option<f64> {
-        match self.item(key)?.content {
-            Content::Quantity(_, value) => Some(value),
-            _ => None,
-        }
-    }
-    pub(crate) fn span(&self, key: &str) -> Option<Span> {
-        self.item(key)?.span()
-    }
-    pub(crate) fn meters(&self, key: &str) -> Option<Meters> {
-        self.quantity(key).map(Meters)
-    }
-    pub(crate) fn decibel(&self, key: &str) -> Option<Decibel> {
-        self.quantity(key).map(Decibel)
-    }
-    pub(crate) fn fields(&self, key: &str) -> Option<&Fields> {
-        match &self.item(key)?.content {
-            Content::Fields(fields) => Some(fields),
-            _ => None,
-        }
-    }
-    pub(crate) fn map(&self, key: &str) -> &[(String, Fields)] {
-        match self.item(key).map(|item| &item.content) {
-            Some(Content::Map(named)) => named,
-            _ => &[],
-        }
-    }
-    pub(crate) fn list(&self, key: &str) -> &[Item] {
-        match self.item(key).map(|item| &item.content) {
-            Some(Content::List(items)) => items,
-            _ => &[],
-        }
-    }
-    pub(crate) fn named(&self, key: &str) -> Option<Named> {
-        match &self.item(key)?.content {
-            Content::Named(named) => Some(named.clone()),
-            _ => None,
-        }
-    }
-}
-
-impl Item {
-    pub(crate) fn span(&self) -> Option<Span> {
-        match self.content {
-            Content::Quantity(Dimension::Time, nanos) => Some(Span::from_nanos(nanos as u64)),
-            _ => None,
-        }
-    }
-    /// Returns the two items of a pair. `None` for other items.
-    pub(crate) fn pair(&self) -> Option<(&Item, &Item)> {
-        match &self.content {
-            Content::List(items) => match items.as_slice() {
-                [first, second] => Some((first, second)),
-                _ => None,
-            },
-            _ => None,
-        }
-    }
-    /// Returns the positions in a list of pairs of lengths, in metres. `None` for other items.
-    pub(crate) fn places(&self) -> Option<Vec<(f64, f64)>> {
-        let Content::List(items) = &self.content else {
-            return None;
-        };
-        let place = |item: &Item| {
-            let (x, y) = item.pair()?;
-            Some((x.meters()?.0, y.meters()?.0))
-        };
-        items.iter().map(place).collect()
-    }
-    pub(crate) fn meters(&self) -> Option<Meters> {
-        match self.content {
-            Content::Quantity(Dimension::Length, meters) => Some(Meters(meters)),
-            _ => None,
-        }
-    }
 }

@@ -68,7 +68,7 @@ pub(super) struct RouteNames<'a> {
 impl RouteNames<'_> {
     /// Returns the name of a node.
     pub(super) fn node(&self, node: NodeId) -> &str {
-        &self.nodes.list[node.index()].name
+        &self.nodes.names[node.index()]
     }
 
     pub(super) fn mistake(&mut self, place: Place, message: String, expected: &str) {

@@ -1,11 +1,11 @@
 //! Keys of deployments and of dropped UEs. The builder reads these keys itself and converts them to
 //! cells and positions.
 
-use super::{LENGTH, LENGTH_OR_ZERO, key};
+use super::limits::{LENGTH, LENGTH_OR_ZERO, PROBABILITY};
 use crate::model::{Cell, Channel};
 use crate::quantity::Dimension;
 use crate::shape::Presence::{Default, Optional, Required};
-use crate::shape::{Key, Presence, Range, Shape, Variant};
+use crate::shape::{Key, Presence, Range, Shape, Variant, key};
 
 const PLACE: Shape = Shape::Quantity(Dimension::Length, Range::closed(-1e6, 1e6));
 const POSITION: Shape = Shape::Pair(&PLACE, &PLACE);
@@ -223,7 +223,7 @@ const MIN_DISTANCE: Key = key(
 pub(crate) static INDOOR: &[Key] = &[
     key(
         "share",
-        super::PROBABILITY,
+        PROBABILITY,
         Default("0.8"),
         "Share of the UEs that are indoors.",
     ),
@@ -246,7 +246,7 @@ pub(crate) static INDOOR: &[Key] = &[
     ),
     key(
         "high-loss-share",
-        super::PROBABILITY,
+        PROBABILITY,
         Default("0"),
         "Share of the indoor UEs whose walls have the high penetration loss in place of \
          `penetration`.",

@@ -5,11 +5,7 @@ use crate::read::{Content, Item};
 use crate::shape::Shape;
 use crate::table::KeyValue;
 use serde_json::{Value, json};
-use std::path::Path;
 use std::sync::Arc;
-
-/// Size limit of a file that a scenario names, in bytes.
-const LARGEST: u64 = 256 << 20;
 
 /// File that was read. The crate that uses the file parses it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -33,16 +29,4 @@ impl KeyValue for File {
     fn written(&self, _: &Shape) -> Option<Value> {
         Some(json!(self.path))
     }
-}
-
-/// Returns the bytes of a regular file up to the size limit.
-pub(crate) fn read_bounded(path: &Path) -> std::io::Result<Vec<u8>> {
-    let about = std::fs::metadata(path)?;
-    if !about.is_file() {
-        return Err(std::io::Error::other("it is not a regular file"));
-    }
-    if about.len() > LARGEST {
-        return Err(std::io::Error::other("it is larger than 256 MiB"));
-    }
-    std::fs::read(path)
 }

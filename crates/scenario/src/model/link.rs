@@ -4,13 +4,11 @@ use super::measurement::refuse_measurement;
 use super::schedule::{SCHEDULE, Schedule};
 use super::{File, Named, Radio};
 use crate::build::Builder;
-use crate::keys::{
-    FRAMING, PACKETS, POSITIVE_TIME, PROBABILITY, RATE, RATE_OR_ZERO, SIZE, TIME, key,
-};
+use crate::keys::{FRAMING, PACKETS, POSITIVE_TIME, PROBABILITY, RATE, RATE_OR_ZERO, SIZE, TIME};
 use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
-use crate::shape::{Key, Shape, with_changed};
+use crate::shape::{Key, Shape, key, with_changed};
 use crate::table::{KeyValue, key_table, nested, unchecked, variants, word_choice};
 use fadeout_core::agreed::Changes;
 use fadeout_core::{Bytes, NodeId, Rate, Span, Time};

@@ -16,11 +16,13 @@ mod handover;
 mod link;
 mod measurement;
 mod mobility;
+mod named;
 mod node;
 mod prediction;
 mod probe;
 mod rab;
 mod radio;
+mod route;
 mod schedule;
 mod secondary_node;
 mod split;
@@ -42,7 +44,6 @@ pub use fadeout_core::agreed::{
     ReleasedState,
 };
 pub use file::File;
-pub(crate) use file::read_bounded;
 pub(crate) use flow::Arrivals;
 pub use flow::{Flow, FlowPath, LinkInfoSettings, LinkInfoSource, Multipath};
 pub use handover::{Handover, HandoverFate, HandoverSignalling, TargetOrder};
@@ -54,12 +55,14 @@ pub use measurement::{Beyond, Duplicates, MeasuredQuantities, Measurement, RowOr
 pub use mobility::{
     EventKind, HandoverData, HandoverPreparation, MeasurementEvent, MobilityManagement,
 };
+pub use named::Named;
 pub use node::{Node, PathManager};
 pub use prediction::{BlockagePrediction, Knowledge, Regions};
 pub(crate) use probe::Probe;
 pub use rab::{Rab, RabDirection, RabQueue};
 pub(crate) use radio::bearers;
 pub use radio::{Bearer, Building, Cell, Channel, Drb, Movement, Penetration, Ue, Waypoint};
+pub use route::{Hop, Medium};
 pub use schedule::{Phase, Schedule};
 pub use secondary_node::{SecondaryAfterFailure, SecondaryAtHandover, SecondaryNode};
 pub use split::{Duplication, DuplicationChange, LegChoice, Split, SplitPath};
@@ -71,7 +74,6 @@ pub use worlds::Worlds;
 
 pub use fadeout_core::{ProbeSettings, RadioSubject, Sampling};
 
-use fadeout_core::registry::Parameters;
 use fadeout_core::{NodeId, Span};
 
 /// Complete scenario.
@@ -117,46 +119,6 @@ pub struct Scenario {
     pub probe: ProbeSettings,
     /// All files that the scenario names, sorted by path.
     pub files: Vec<File>,
-}
-
-/// Catalog entry, with the parameters that the scenario gives.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Named {
-    /// Canonical name of the entry, even if the scenario uses an alias.
-    pub name: String,
-    /// Parameters that the scenario gives. All others keep their defaults.
-    pub parameters: Parameters,
-}
-
-/// Link, radio access bearer or radio bearer. Each carries packets between two nodes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Medium {
-    /// Index of a link in [`Scenario::links`].
-    Link(usize),
-    /// Index of a 2G or 3G bearer in [`Scenario::rabs`].
-    Rab(usize),
-    /// Index of a UE's radio bearer in [`Scenario::bearers`].
-    RadioBearer(usize),
-}
-
-/// Step of a route: one direction of a link or bearer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Hop {
-    /// Link or bearer that the hop crosses.
-    pub medium: Medium,
-    /// True if the hop leads from the medium's `to` to its `from`. The forward direction of a
-    /// bearer leads from the base station to the phone.
-    pub is_reverse: bool,
-}
-
-impl Hop {
-    /// Returns the hop over the same link or bearer in the opposite direction.
-    pub fn reversed(self) -> Hop {
-        Hop {
-            is_reverse: !self.is_reverse,
-            ..self
-        }
-    }
 }
 
 impl Scenario {

@@ -41,3 +41,16 @@ key_table! {
         path_manager: PathManager = PathManager::SHAPE, Default("\"kernel\"");
     }
 }
+
+impl Node {
+    /// Returns a node with the defaults of all keys.
+    pub(crate) fn named(name: String) -> Node {
+        Node {
+            name,
+            kernel: None,
+            receive_offload: false,
+            command: None,
+            path_manager: PathManager::Kernel,
+        }
+    }
+}

@@ -4,8 +4,8 @@
 
 mod catalog;
 mod refusal;
+mod values;
 
-use crate::OwnNames;
 use crate::error::{Mistake, Mistakes, alternatives};
 use crate::keys::{MAX_ELEMENTS, RENAMED};
 use crate::model::Named;
@@ -74,6 +74,16 @@ impl Fields {
     pub(crate) fn place_of(&self, name: &str) -> Place {
         self.item(name).map_or(self.place, |item| item.place)
     }
+}
+
+/// Names of users' own algorithms, which are not in the catalog. Their parameters may have any
+/// name.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct OwnNames<'a> {
+    /// Kind of catalog entries that the names belong to.
+    pub kind: &'a str,
+    /// The names. None of them may be in the catalog.
+    pub names: &'a [&'a str],
 }
 
 /// Reader that collects values and mistakes.
