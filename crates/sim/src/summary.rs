@@ -3,6 +3,7 @@
 mod completions;
 mod datagrams;
 mod kernels;
+mod numbers;
 mod predictions;
 mod quic;
 
@@ -22,6 +23,7 @@ use fadeout_record::Document;
 use fadeout_scenario::{self as scenario, Scenario};
 use fadeout_transport::multipath::{MultipathConnection, PathId};
 use fadeout_transport::tcp::{SenderStatistics, TcpConfig};
+use numbers::{mean, rate_mbps};
 use serde_json::{Value, json};
 
 /// Adds all summary rows of a run to `sink`.
@@ -85,19 +87,6 @@ pub fn summary<P: Probe>(scenario: &Scenario, world: &World<P>) -> Value {
     let mut document = Document::default();
     sum_up(scenario, world, &mut document);
     document.into_value()
-}
-
-/// Returns the mean rate of `bytes` over `seconds`, Mbit/s. The rate is zero if `seconds` is zero.
-fn rate_mbps(bytes: u64, seconds: f64) -> f64 {
-    if seconds > 0.0 {
-        bytes as f64 * 8.0 / seconds / 1e6
-    } else {
-        0.0
-    }
-}
-
-fn mean(sum: f64, count: f64) -> Option<f64> {
-    (count > 0.0).then(|| sum / count)
 }
 
 fn seconds(time: Option<Time>) -> Option<f64> {

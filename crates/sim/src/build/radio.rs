@@ -32,6 +32,13 @@ use fadeout_scenario::{
     self as scenario, Duplication, LegChoice as Choice, Movement, Named, Scenario, SplitPath,
 };
 
+impl BuildError {
+    /// Converts an error of the radio access, and adds the name of the cell, UE or bearer.
+    pub(crate) fn of_radio(scenario: &Scenario, error: &RadioError) -> BuildError {
+        named_error(scenario, error)
+    }
+}
+
 /// Builds the radio access of a scenario. `None` without cells.
 pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
     if scenario.cells.is_empty() {

@@ -1,6 +1,6 @@
 //! Summary rows of datagram flows, for both directions.
 
-use super::mean;
+use super::numbers::mean;
 use crate::world::{Flow, World};
 use fadeout_core::table::SummarySink;
 use fadeout_core::{DatagramsRow, FlowEnd, FlowRow, Probe, Span, Time};

@@ -1,6 +1,6 @@
 //! Summary rows of flows between Linux kernels, from the kernels' reports.
 
-use super::{mean, rate_mbps};
+use super::numbers::{mean, rate_mbps};
 use crate::kernels::KernelEnd;
 use crate::world::{Endpoints, Flow};
 use fadeout_core::{EndpointId, FlowRow, PathRow};

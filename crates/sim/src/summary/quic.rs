@@ -1,6 +1,6 @@
 //! Summary rows of QUIC connections.
 
-use super::mean;
+use super::numbers::mean;
 use crate::world::{Endpoints, Flow};
 use fadeout_core::table::SummarySink;
 use fadeout_core::{FlowEnd, FlowRow, QuicEndRow};
