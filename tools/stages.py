@@ -61,26 +61,29 @@ class Lane:
                 stderr=subprocess.STDOUT,
                 start_new_session=True,
             )
-            while make.poll() is None:
+            while (ended := os.wait4(make.pid, os.WNOHANG))[0] == 0:
                 if self._stop.wait(0.2):
                     os.killpg(make.pid, signal.SIGTERM)
-                    make.wait()
+                    os.wait4(make.pid, 0)
                     return True
             output.seek(0)
             printed = output.read().decode(errors="replace")
-        took = time.monotonic() - began
-        say(stage, took, printed, failed=make.returncode != 0)
+        _, status, used = ended
+        times = (time.monotonic() - began, used.ru_utime + used.ru_stime)
+        make.returncode = os.waitstatus_to_exitcode(status)
+        say(stage, times, printed, failed=make.returncode != 0)
         return make.returncode == 0
 
 
 PRINTING = threading.Lock()
 
 
-def say(stage: str, took: float, output: str, *, failed: bool) -> None:
-    """Prints the time of a stage and its output."""
+def say(stage: str, times: tuple[float, float], output: str, *, failed: bool) -> None:
+    """Prints the real time and the processor time of a stage in s, and its output."""
     with PRINTING:
         mark = "FAILED" if failed else "passed"
-        print(f"== {stage}: {mark} after {took:.0f} s", flush=True)
+        took, used = times
+        print(f"== {stage}: {mark} after {took:.0f} s, {used:.0f} s of a processor", flush=True)
         if output.strip():
             print(output.rstrip(), flush=True)
 
