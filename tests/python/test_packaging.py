@@ -20,7 +20,13 @@ pytestmark = [
 
 def call(*command: str | Path, cwd: Path) -> str:
     done = subprocess.run(
-        [str(part) for part in command], cwd=cwd, capture_output=True, text=True, check=False
+        [str(part) for part in command],
+        cwd=cwd,
+        # The build of `make build` has this interpreter, too. Another one would compile it again.
+        env={**os.environ, "PYO3_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert done.returncode == 0, f"{command}:\n{done.stdout}\n{done.stderr}"
     return done.stdout
