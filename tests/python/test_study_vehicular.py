@@ -12,7 +12,6 @@ import fadeout
 from conftest import needs_tool
 from fadeout import _traces
 from fadeout.cli.app import app
-from fadeout.studies.vehicular import runs, study
 from fadeout.studies.vehicular.between_cars import crossed
 from fadeout.studies.vehicular.claims import (
     classes_verdict,
@@ -23,30 +22,33 @@ from fadeout.studies.vehicular.claims import (
 )
 from fadeout.studies.vehicular.runs import (
     CASES,
-    CHANGES,
-    CITY,
-    CITY_CHOICES,
     CLAIMS,
     CLASSES,
-    CUBIC,
+    DATA,
+    FOLDER,
     MAIN,
-    MOTORWAY,
-    NETWORKS,
     PLACES,
-    RTW,
     SQUARE,
     STANDING,
-    URBAN_RANDOM,
-    WITH_LTE,
-    Choice,
-    Found,
     at_load,
     measure_handovers,
 )
 from fadeout.studies.vehicular.study import STUDY, appears, why_no_city
-from fadeout.study import OfSeeds, Outcome, ThreadRunner, combined, gain_pct
+from fadeout.study import (
+    Change,
+    Choice,
+    Found,
+    OfSeeds,
+    Outcome,
+    ThreadRunner,
+    combined,
+    gain_pct,
+)
 
 LOADS = STUDY.full.loads
+CHANGES, NETWORKS = DATA.all("change", Change), DATA.all("network", Change)
+MOTORWAY, CITY = FOLDER / "motorway.toml", FOLDER / "city" / "city.toml"
+RTW, _, CUBIC, _ = MAIN
 
 
 def numbers(goodput: float, rtt: float) -> OfSeeds:
@@ -60,7 +62,7 @@ def judged(ours: float) -> dict[str, Outcome]:
     """
 
     def of(place: Choice, sender: Choice, load: float) -> OfSeeds:
-        is_ours = sender is RTW and place is URBAN_RANDOM
+        is_ours = sender == RTW and place.name == "urban-random"
         share = ours if is_ours else 1.0
         less = 0.97 if "urban" in place.name else 1.0
         return numbers(300 * load * share * less, 10 / share)
@@ -70,13 +72,13 @@ def judged(ours: float) -> dict[str, Outcome]:
 
 def grid(of: Callable[[Choice, Choice, float], OfSeeds]) -> Found:
     """Returns made-up numbers of every sender at every place and load."""
-    senders = (*MAIN, *CLASSES)
-    return {
-        (place, one, load): of(place, one, load)
+    numbers = {
+        (place, at_load(load, 300 * load), one): of(place, one, load)
         for place in PLACES
-        for one in senders
+        for one in (*MAIN, *CLASSES)
         for load in LOADS
     }
+    return Found(("place", "load", "sender"), numbers)
 
 
 def test_claims_are_judged_by_their_checks():
@@ -120,15 +122,15 @@ def test_the_motorway_has_the_papers_density():
 @pytest.mark.filterwarnings("ignore:mobility-management")
 def test_every_network_and_reading_makes_a_scenario():
     short = {"duration": "0.5 s"}
-    readings, stacks = runs.READINGS, runs.STACKS
+    senders = (*DATA.all("reading", Choice), *DATA.all("stack", Choice))
     jobs = [
         combined(scenario, short, load, network, sender)
         for scenario, networks, load in (
-            (SQUARE, NETWORKS, at_load(290.0)),
-            (MOTORWAY, runs.MOTORWAY_NETWORKS, Choice("")),
+            (SQUARE, NETWORKS, at_load(1, 290.0)),
+            (MOTORWAY, DATA.all("motorway-network", Change), Choice("")),
         )
         for network in networks
-        for sender in (*readings, *stacks)
+        for sender in (RTW, *senders)
     ]
     for each in dict.fromkeys(jobs):
         each.check()
@@ -137,7 +139,7 @@ def test_every_network_and_reading_makes_a_scenario():
 def test_a_handover_between_base_stations_loses_what_is_not_forwarded():
     short = {"duration": "1.5 s"}
     made = [
-        combined(SQUARE, short, at_load(580.0), network, CUBIC).seeded(1, with_tables=True)
+        combined(SQUARE, short, at_load(2, 580.0), network, CUBIC).seeded(1, with_tables=True)
         for network in NETWORKS[:3]
     ]
     shared, forwarded, lossy = map(measure_handovers, ThreadRunner().results(made))
@@ -148,9 +150,9 @@ def test_a_handover_between_base_stations_loses_what_is_not_forwarded():
 
 def test_the_papers_gain_appears_where_its_check_holds():
     records = [
-        {"sender": "a", "network": "n", "verdict": "holds"},
-        {"sender": "a", "network": "m", "verdict": "does not hold"},
-        {"sender": "CUBIC", "network": "n", "verdict": "holds"},
+        {"sender": "a", "_network": "n", "verdict": "holds"},
+        {"sender": "a", "_network": "m", "verdict": "does not hold"},
+        {"sender": "CUBIC", "_network": "n", "verdict": "holds"},
     ]
     assert appears(records, "7 %").endswith("- *a*: holds with\n  - n")
     assert appears(records[1:], "7 %").endswith(": none.")
@@ -169,26 +171,24 @@ def test_the_study_writes_all_its_tables(
         static_loads=(1, 100),
         failure_s=0.2,
     )
-    few, networks = CHANGES[:3], (NETWORKS[0], NETWORKS[2])
-    monkeypatch.setattr(study, "CHANGES", few)
-    monkeypatch.setattr(study, "NETWORKS", networks)
-    monkeypatch.setattr(study, "MOTORWAY_NETWORKS", networks[:1])
+    for key, few in (("change", 3), ("network", 2), ("motorway-network", 1)):
+        monkeypatch.setitem(DATA.document, key, DATA[key][:few])
     result = cli.invoke(app, ["study", "vehicular", "--quick", "--out", "study"])
     assert result.exit_code == 0, result.output
     found = json.loads(Path("study/results.json").read_text())
     assert {row["claim"] for row in found["claims"]} == set(CLAIMS)
     assert len(found["load"]) == 2 * len(STANDING)
-    assert len(found["failures"]) == len(CASES) / len(runs.CAR_SENDERS)
+    assert len(found["failures"]) == len(CASES)
     assert {row["place"] for row in found["between-cars"]} == {
         place.name for place in PLACES[1:]
     } | {"motorway"}
-    assert len(found["today"]) == len(runs.DENSITIES) * len(runs.CHOICES)
+    assert len(found["today"]) == len(DATA["density"]) * len(DATA["choice"])
     for figure in ("load", "failures", "maps", "windows"):
         assert Path(f"study/figures/{figure}.png").stat().st_size > 10_000
     assert len(found["throughput"]) == 2 * len(PLACES) * len(MAIN)
-    assert len(found["assumptions"]) == len(few)
-    assert len(found["handovers"]) == 2 * len(runs.SENDERS)
-    assert len(found["motorway-handovers"]) == len(runs.MOTORWAY_SENDERS)
+    assert len(found["assumptions"]) == 2 * 3
+    assert len(found["handovers"]) == 2 * 8
+    assert len(found["motorway-handovers"]) == 7
     assert {row["sender"] for row in found["classes"]} == {one.name for one in (*MAIN, *CLASSES)}
     assert len(found["motorway"]) == len(MAIN)
     report = Path("study/report.md").read_text()
@@ -197,31 +197,33 @@ def test_the_study_writes_all_its_tables(
 
 
 def test_claims_of_the_new_tables_are_judged_by_what_was_found():
-    def standing(hspa_pct: float) -> dict[tuple[str, str, float], OfSeeds]:
-        return {
-            (one.radio, one.buffer, at): [
+    def standing(hspa_pct: float) -> Found:
+        numbers = {
+            (one, at_load(at, at)): [
                 {
                     "rate_mbps": at - n / 10,
-                    "loss_pct": (hspa_pct if one.radio == "HSPA+" else 0.0) + n / 1000,
+                    "loss_pct": (hspa_pct if one.kind == "HSPA+" else 0.0) + n / 1000,
                 }
                 for n in range(6)
             ]
             for one in STANDING
             for at in STUDY.full.static_loads
         }
+        return Found(("standing", "load_mbps"), numbers)
 
     assert standing_verdict(standing(3.0)).holds is True
     assert standing_verdict(standing(0.0)).holds is False
 
-    def cut(within: float) -> OfSeeds:
-        return [{"within_pct": within - n / 10} for n in range(6)]
+    def cut(within: float) -> Found:
+        numbers = [{"within_pct": within - n / 10} for n in range(6)]
+        return Found(("failure", "link", "sender"), dict.fromkeys(CASES, numbers))
 
-    assert failures_verdict(dict.fromkeys(CASES, cut(100.0))).holds is True
-    assert failures_verdict(dict.fromkeys(CASES, cut(90.0))).holds is False
+    assert failures_verdict(cut(100.0)).holds is True
+    assert failures_verdict(cut(90.0)).holds is False
 
-    def paths(pct: float) -> dict[str, list[dict[str, float]]]:
+    def paths(pct: float) -> Found:
         numbers = [{"nearest_pct": pct + n / 10, "unit_pct": 10.0 + n} for n in range(6)]
-        return {"motorway": numbers}
+        return Found(("place",), {(Choice("motorway"),): numbers})
 
     assert paths_verdict(paths(1.0)).holds is True
     assert paths_verdict(paths(30.0)).holds is False
@@ -255,9 +257,11 @@ def test_lines_pass_through_boxes_that_stand_between():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("choice", runs.CHOICES, ids=lambda one: one.name)
+@pytest.mark.parametrize("choice", DATA.all("choice", Choice), ids=lambda one: one.name)
 def test_every_choice_of_today_is_one(choice):
-    fadeout.check(WITH_LTE, set=[f"{key}={value}" for key, value in choice.values.items()])
+    fadeout.check(
+        FOLDER / "with-lte.toml", set=[f"{key}={value}" for key, value in choice.values.items()]
+    )
 
 
 def test_a_city_that_is_left_out_says_why(monkeypatch: pytest.MonkeyPatch):
@@ -278,5 +282,5 @@ def test_the_city_has_its_vehicles_for_a_minute():
     assert tracks.unique("vehicle")["length_m"].value_counts().height == 2
     driving = tracks.filter((tracks["time_s"] > 0) & (tracks["speed_mps"] > 5))
     assert len(driving) > 100
-    for choice in CITY_CHOICES:
+    for choice in DATA.all("city-choice", Choice):
         fadeout.check(CITY, set=[f"{key}={value}" for key, value in choice.values.items()])

@@ -32,6 +32,8 @@ from fadeout.study.claims import (
     sign,
 )
 from fadeout.study.data import Data
+from fadeout.study.found import Found, FoundInPlaces, name_of
+from fadeout.study.grid import Grid
 from fadeout.study.job import QUIET, QUIET_CELL, Job, Values, overrides
 from fadeout.study.numbers import OfSeeds, difference, gain_pct, mean, means, pivot, series, values
 from fadeout.study.page import Page
@@ -55,6 +57,7 @@ from fadeout.study.runner import Runner, ThreadRunner
 from fadeout.study.runs import Effort, Numbers, Options, Runs, common_seeds, spread
 from fadeout.study.store import Store
 from fadeout.study.study import Study, run_study, studies, unfinished_runs
+from fadeout.study.tables import Tables
 
 __all__ = [
     "IN_SIGHT",
@@ -73,6 +76,9 @@ __all__ = [
     "Data",
     "Effort",
     "Estimate",
+    "Found",
+    "FoundInPlaces",
+    "Grid",
     "Job",
     "Law",
     "Numbers",
@@ -89,6 +95,7 @@ __all__ = [
     "Store",
     "Study",
     "Table",
+    "Tables",
     "ThreadRunner",
     "Tolerance",
     "Values",
@@ -107,6 +114,7 @@ __all__ = [
     "mean_over_places",
     "means",
     "mixed",
+    "name_of",
     "number_text",
     "overrides",
     "paired_difference",

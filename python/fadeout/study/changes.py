@@ -17,6 +17,10 @@ class Choice:
     """File beside the study's scenario that takes its place. Empty for the study's scenario."""
     without: tuple[str, ...] = ()
     """Tables that are removed from the scenario."""
+    kind: str = ""
+    """Class of the choice, such as the cause of a failure. Empty if there is one class only."""
+    tags: tuple[str, ...] = ()
+    """Words by which a study selects the choice."""
 
 
 @dataclass(frozen=True)

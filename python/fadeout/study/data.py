@@ -71,6 +71,10 @@ class Data:
         (entry,) = self._entries(Place(key, self._line(key, 0)), self[key], kind)
         return entry
 
+    def any(self, key: str, kind: type[Entry]) -> tuple[Entry, ...]:
+        """Returns a list of tables as a tuple of `kind`. Empty if the file has no such list."""
+        return self.all(key, kind) if key in self.document else ()
+
     def all(self, key: str, kind: type[Entry]) -> tuple[Entry, ...]:
         """Returns a list of tables as a tuple of `kind`.
 

@@ -8,6 +8,7 @@ from matplotlib.axes import Axes
 from matplotlib.collections import LineCollection
 from matplotlib.container import ErrorbarContainer
 from matplotlib.figure import Figure
+from matplotlib.ticker import NullLocator
 
 from fadeout.plot.style import COLUMN_INCHES, PALETTE, legend_above, new_figure, new_grid
 from fadeout.statistics import Estimate
@@ -49,17 +50,33 @@ def grouped_bars(
     ax.grid(visible=False, axis="y" if across else "x")
 
 
+def scale(ax: Axes, x: Sequence[float], log: str) -> None:
+    """Sets ticks at the values `x`, and logarithmic scales on the axes that `log` names."""
+    if "x" in log:
+        ax.set_xscale("log")
+        ax.set_xticks(x, [f"{each:g}" for each in x])
+        ax.xaxis.set_minor_locator(NullLocator())
+    else:
+        ax.set_xticks(x)
+    if "y" in log:
+        ax.set_yscale("log")
+
+
 def line_with_intervals(
     ax: Axes,
     x: Sequence[float],
-    values: Sequence[Estimate],
+    values: Sequence[Estimate] | Sequence[float],
     **style: Any,  # noqa: ANN401 - of matplotlib's errorbar
 ) -> None:
-    """Draws a line through `values`, with their intervals."""
+    """Draws a line through `values`, with the intervals of estimates."""
+    estimates = [value for value in values if isinstance(value, Estimate)]
+    if not estimates:
+        ax.plot(x, np.array(values), markersize=3, **style)
+        return
     ax.errorbar(
         x,
-        [value.mean for value in values],
-        yerr=[value.half_width for value in values],
+        [value.mean for value in estimates],
+        yerr=[value.half_width for value in estimates],
         markersize=3,
         capsize=1.5,
         elinewidth=0.8,
@@ -75,6 +92,7 @@ def line_panels(
     y_label: str = "",
     styles: Sequence[Mapping[str, Any]] = (),
     share_y: bool = False,
+    log: str = "",
 ) -> Figure:
     """Returns a figure with a panel for each title, and in it a line for each name.
 
@@ -85,6 +103,7 @@ def line_panels(
         y_label: Label of the first panel.
         styles: Style of each line, in place of a colour.
         share_y: True if all panels have the limits of the vertical axis.
+        log: Axes with a logarithmic scale, such as `xy`.
     """
     size = (WIDE_INCHES, 0.8 * COLUMN_INCHES)
     with new_grid(1, len(of), size=size, share_y=share_y) as (figure, panels):
@@ -93,10 +112,11 @@ def line_panels(
                 style = styles[number] if styles else {"color": PALETTE[number]}
                 line_with_intervals(ax, x, values, marker=MARKERS[number], label=name, **style)
             ax.set_title(title, loc="left")
-            ax.set_xticks(x)
+            scale(ax, x, log)
         # A limit ends autoscaling of all panels that share the axis.
         for ax in panels:
-            ax.set_ylim(bottom=0)
+            if "y" not in log:
+                ax.set_ylim(bottom=0)
         panels[0].set_ylabel(y_label)
         figure.supxlabel(x_label, fontsize=8)
         legend_over(figure, panels[0])

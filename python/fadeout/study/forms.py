@@ -8,12 +8,16 @@ from typing import Any
 
 from fadeout import _names
 from fadeout.statistics import Estimate, Spread, number_text
+from fadeout.study.claims import judged
 
 MISSING = "-"
 """Text of a missing value: None or NaN."""
 
 ELSE = " or "
 """Words between the format of a value and the text for a missing value."""
+
+JUDGED = "?"
+"""End of a format of a margin whose sign is a verdict."""
 
 
 _STEP = re.compile(r"\.?([^.\[\]]+)|\[([^\]]+)\]")
@@ -55,6 +59,8 @@ class _Formatter(string.Formatter):
             return yes if value else no
         spec, space, unit = spec.partition(" ")
         unit = space + unit
+        if isinstance(value, Estimate) and spec.endswith(JUDGED):
+            return judged(value, spec.removesuffix(JUDGED))
         if isinstance(value, Estimate | Spread):
             return value.text(spec, unit)
         if isinstance(value, int | float) and not isinstance(value, bool):

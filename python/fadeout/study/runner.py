@@ -13,7 +13,7 @@ from fadeout.results import Results
 from fadeout.study.batch import CountCallback, run_all
 from fadeout.study.handed import Batch, Reading
 from fadeout.study.job import Item, Job, Reader
-from fadeout.study.store import Store
+from fadeout.study.store import Store, may_read
 
 
 class Runner(Protocol):
@@ -75,6 +75,7 @@ class ThreadRunner:
         """Returns the value of `read` for each of `jobs`, from the store if it has the value."""
         if not self.is_whole:
             raise KeyboardInterrupt
+        assert may_read(read), f"the store does not notice a change of {read.__module__}"
         store = self._store
         names = [job.name(read) for job in jobs]
         found = {name: store[name] for name in names if store is not None and name in store}

@@ -8,6 +8,7 @@ from typing import Any, Generic, Self, TypeVar
 from fadeout.campaign.engine import Executor
 from fadeout.results import Results
 from fadeout.study.changes import Change, Choice, combined
+from fadeout.study.found import FoundInPlaces
 from fadeout.study.job import QUIET_CELL, Item, Job, Reader, Values
 from fadeout.study.places import SIGHTS, Places
 from fadeout.study.runner import Runner
@@ -180,6 +181,17 @@ class Runs(Generic[AnyEffort]):
             seeds,
         )
         return {point: {sight: found[point, sight] for sight in SIGHTS} for point in points}
+
+    def in_places(
+        self,
+        axes: str,
+        points: Iterable[Point],
+        job: Callable[[Point, str, int], Job],
+        read: Reader[Item],
+        seeds: int | None = None,
+    ) -> FoundInPlaces:
+        """Returns the numbers that `places` has, by points on these axes."""
+        return FoundInPlaces(tuple(axes.split()), self.places(points, job, read, seeds))
 
     def each(self, jobs: Sequence[Job], read: Reader[Item]) -> list[Item]:
         """Returns the value of `read` for each of `jobs`. Raises KeyboardInterrupt as `over_seeds`

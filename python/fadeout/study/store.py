@@ -4,6 +4,7 @@ import hashlib
 import json
 import shutil
 import time
+from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from threading import Lock
@@ -107,13 +108,22 @@ USER_INTERFACE = ("campaign", "cli", "plot", "report", "studies", "study", "vali
 PAGE = ("README.md", "report.md", "study.toml", "published.toml")
 """Files of a study with its texts, and with values that are part of each run's own name."""
 
+PAGE_MODULES = ("study", "claims", "figures")
+"""Modules of a study that make its page. They read no value from a run."""
+
+
+def may_read(read: Callable[..., Any]) -> bool:
+    """Returns False for a function of a module that makes the page of a study."""
+    package, _, module = read.__module__.rpartition(".")
+    return not (package.startswith("fadeout.studies.") and module in PAGE_MODULES)
+
 
 @cache
 def results_version(study: Path) -> str:
     """Returns a digest of all files that affect a value read from a run.
 
-    The engine, the modules that read results and the files of the study affect a value. An edited
-    text of a study's page has no effect, so the page keeps its runs.
+    The engine, the modules that read results and the scenarios of the study affect a value. The
+    texts of a study's page and the modules that make it have no effect, so the page keeps its runs.
     """
     digest = hashlib.blake2b(digest_size=16)
     package = Path(fadeout.__file__).parent
@@ -122,7 +132,8 @@ def results_version(study: Path) -> str:
         for path in package.rglob("*.py")
         if path.relative_to(package).parts[0] not in USER_INTERFACE
     ]
-    own = [path for path in study.rglob("*") if path.is_file() and path.name not in PAGE]
+    without = {*PAGE, *(f"{module}.py" for module in PAGE_MODULES)}
+    own = [path for path in study.rglob("*") if path.is_file() and path.name not in without]
     for path in sorted([*package.glob("_native*"), *shared, *own]):
         if path.suffix != ".pyc":
             digest.update(f"{path.name} {path.stat().st_size}\n".encode())

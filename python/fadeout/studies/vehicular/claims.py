@@ -4,24 +4,17 @@ from collections.abc import Mapping, Sequence
 
 from fadeout.studies.vehicular.runs import (
     AT_LOAD,
-    CASES,
     CLAIMS,
     CLASSES,
     CONVENTIONAL,
     CUBIC,
     MAIN,
-    PLACES,
+    MODES,
     RTW,
-    RURAL_MANHATTAN,
-    RURAL_RANDOM,
-    URBAN_MANHATTAN,
-    URBAN_RANDOM,
-    Case,
-    Choice,
-    Found,
 )
 from fadeout.study import (
     Estimate,
+    Found,
     OfSeeds,
     Verdict,
     difference,
@@ -32,30 +25,27 @@ from fadeout.study import (
     values,
 )
 
-HIGHEST_MBPS = 2000.0
+HIGHEST_MBPS = 2000
 """Largest load of the paper over all cars at rest, Mbit/s."""
 
-RURAL, URBAN = (RURAL_MANHATTAN, RURAL_RANDOM), (URBAN_MANHATTAN, URBAN_RANDOM)
-STREETS, FREE = (RURAL_MANHATTAN, URBAN_MANHATTAN), (RURAL_RANDOM, URBAN_RANDOM)
+RURAL, URBAN = (("rural-manhattan", "rural-random"), ("urban-manhattan", "urban-random"))
+STREETS, FREE = zip(RURAL, URBAN, strict=True)
+CROWDED = "urban-random"
 
 
 def verdicts(found: Found, loads: Sequence[float], capacity: float) -> list[Verdict]:
     """Returns the verdicts on Figures 8 and 9."""
-    high = loads[-1]
-    at = found_at(found, URBAN_RANDOM, high)
+    high = f"{loads[-1]:g}"
     carried = {
-        f"share at load {load:g}": estimate(
-            [
-                100 * rate / (load * capacity)
-                for rate in values(mean_of(found, PLACES, load), "goodput_mbps")
-            ]
-        )
+        f"share at load {load:g}": mean(
+            mean_of(found, (*RURAL, *URBAN), f"{load:g}"), "goodput_mbps"
+        ).scaled(100 / (load * capacity))
         for load in loads
         if load <= AT_LOAD
     }
     rural = {
         f"at load {load:g}": gain_pct(
-            mean_of(found, RURAL, load), mean_of(found, URBAN, load), "goodput_mbps"
+            mean_of(found, RURAL, f"{load:g}"), mean_of(found, URBAN, f"{load:g}"), "goodput_mbps"
         )
         for load in loads
         if load < AT_LOAD
@@ -63,122 +53,122 @@ def verdicts(found: Found, loads: Sequence[float], capacity: float) -> list[Verd
     return [
         Verdict(CLAIMS["linear_until_1"], carried),
         Verdict(CLAIMS["rural_over_urban"], rural),
-        Verdict(CLAIMS["urban_random"], over(at, CONVENTIONAL), f"The load is {high:g}"),
+        Verdict(
+            CLAIMS["urban_random"],
+            over(of_senders(found, high), CONVENTIONAL),
+            f"The load is {high}",
+        ),
         Verdict(CLAIMS["mobility_sensitivity"], sensitivity(found, high)),
         Verdict(CLAIMS["rtt_gain"], round_trips(found)),
-        Verdict(CLAIMS["rtt_like_throughput"], alike(found)),
+        Verdict(CLAIMS["rtt_like_throughput"], alike(of_senders(found, f"{AT_LOAD:g}"))),
     ]
 
 
-def found_at(found: Found, place: Choice, load: float) -> dict[Choice, OfSeeds]:
-    """Returns the numbers of each sender at a place and load."""
-    return {scheme: each for (at, scheme, of), each in found.items() if (at, of) == (place, load)}
+def of_senders(found: Found, load: str) -> dict[str, OfSeeds]:
+    """Returns the numbers of each sender at urban-random and a load."""
+    at = found.only({"place": CROWDED, "load": load})
+    return {sender.name: at[place, load, sender] for place, load, sender in at}
 
 
-def mean_of(found: Found, places: Sequence[Choice], load: float) -> list[dict[str, float]]:
+def mean_of(found: Found, places: Sequence[str], load: str) -> list[dict[str, float]]:
     """Returns means over the paper's senders and over places, by seed."""
-    runs = [found[place, scheme, load] for place in places for scheme in MAIN]
+    runs = [found.at(place=place, load=load, sender=one.name) for place in places for one in MAIN]
     names = ("goodput_mbps", "rtt_ms")
     return [
         {name: mean(of_seed, name).mean for name in names} for of_seed in zip(*runs, strict=True)
     ]
 
 
-def sensitivity(found: Found, load: float) -> dict[str, Estimate]:
+def sensitivity(found: Found, load: str) -> dict[str, Estimate]:
     """Returns the gains from streets in percent, and how much they exceed that of RTW-TCP."""
 
-    def step(scheme: Choice) -> list[float]:
-        pairs = zip(
-            values(found[URBAN_MANHATTAN, scheme, load], "goodput_mbps"),
-            values(found[URBAN_RANDOM, scheme, load], "goodput_mbps"),
-            strict=True,
+    def step(sender: str) -> list[float]:
+        streets, free = (
+            values(found.at(place=place, load=load, sender=sender), "goodput_mbps")
+            for place in URBAN
         )
-        return [100 * (streets / free - 1) if free else 0.0 for streets, free in pairs]
+        return [100 * (a / b - 1) if b else 0.0 for a, b in zip(streets, free, strict=True)]
 
-    steps = {scheme.name: step(scheme) for scheme in (RTW, *CONVENTIONAL)}
+    steps = {sender: step(sender) for sender in (RTW, *CONVENTIONAL)}
     less = {
-        f"{scheme.name} less {RTW.name}": paired_difference(steps[scheme.name], steps[RTW.name])
-        for scheme in CONVENTIONAL
+        f"{sender} less {RTW}": paired_difference(steps[sender], steps[RTW])
+        for sender in CONVENTIONAL
     }
-    return {name: estimate(each) for name, each in steps.items()} | less
+    return {sender: estimate(each) for sender, each in steps.items()} | less
 
 
 def round_trips(found: Found) -> dict[str, Estimate]:
     """Returns by how much round trips are lower with RTW-TCP, in streets, and in rural places."""
-    at = found_at(found, URBAN_RANDOM, AT_LOAD)
-    lower = {
-        f"{one.name} over RTW-TCP": gain_pct(at[one], at[RTW], "rtt_ms") for one in CONVENTIONAL
-    }
-    for name, ours, base in (
+    load = f"{AT_LOAD:g}"
+    at = of_senders(found, load)
+    lower = {f"{one} over RTW-TCP": gain_pct(at[one], at[RTW], "rtt_ms") for one in CONVENTIONAL}
+    for name, *sides in (
         ("random over Manhattan", FREE, STREETS),
         ("urban over rural", URBAN, RURAL),
     ):
-        one, other = (mean_of(found, places, AT_LOAD) for places in (ours, base))
-        lower[name] = gain_pct(one, other, "rtt_ms")
+        ours, base = (mean_of(found, places, load) for places in sides)
+        lower[name] = gain_pct(ours, base, "rtt_ms")
     return lower
 
 
-def alike(found: Found) -> dict[str, Estimate]:
+def alike(at: Mapping[str, OfSeeds]) -> dict[str, Estimate]:
     """Returns the gains of RTW-TCP in throughput and in delay."""
-    at = found_at(found, URBAN_RANDOM, AT_LOAD)
     gains: dict[str, Estimate] = {}
     for one in CONVENTIONAL:
-        gains[f"throughput over {one.name}"] = gain_pct(at[RTW], at[one], "goodput_mbps")
-        gains[f"delay of {one.name} over it"] = gain_pct(at[one], at[RTW], "rtt_ms")
+        gains[f"throughput over {one}"] = gain_pct(at[RTW], at[one], "goodput_mbps")
+        gains[f"delay of {one} over it"] = gain_pct(at[one], at[RTW], "rtt_ms")
     return gains
 
 
-def motorway_verdict(found: Mapping[Choice, OfSeeds]) -> Verdict:
+def motorway_verdict(found: Found) -> Verdict:
     """Returns the verdict on RTW-TCP on the motorway."""
-    others = [scheme for scheme in MAIN if scheme is not RTW]
-    return Verdict(CLAIMS["realistic"], over(found, others))
+    at = {one.name: found[one,] for one in MAIN}
+    return Verdict(CLAIMS["realistic"], over(at, [name for name in at if name != RTW]))
 
 
 def classes_verdict(found: Found, load: float) -> Verdict:
     """Returns the verdict that RTW-TCP has more throughput than one sender of each class."""
-    gains = over(found_at(found, URBAN_RANDOM, load), (CUBIC, *CLASSES))
-    note = f"The place is urban-random, at load {load:g}"
-    return Verdict(CLAIMS["table2"], gains, note)
+    others = (CUBIC, *(one.name for one in CLASSES))
+    gains = over(of_senders(found, f"{load:g}"), others)
+    return Verdict(CLAIMS["table2"], gains, f"The place is {CROWDED}, at load {load:g}")
 
 
-def over(found: Mapping[Choice, OfSeeds], others: Sequence[Choice]) -> dict[str, Estimate]:
+def over(found: Mapping[str, OfSeeds], others: Sequence[str]) -> dict[str, Estimate]:
     """Returns the gain of RTW-TCP's throughput over each of `others` in percent."""
-    return {f"over {one.name}": gain_pct(found[RTW], found[one], "goodput_mbps") for one in others}
+    return {f"over {one}": gain_pct(found[RTW], found[one], "goodput_mbps") for one in others}
 
 
-def standing_verdict(found: Mapping[tuple[str, str, float], OfSeeds]) -> Verdict:
+def standing_verdict(found: Found) -> Verdict:
     """Returns the verdict that 28 GHz carries the paper's largest load, and HSPA+ loses more."""
-    at = max(load for *_, load in found if load <= HIGHEST_MBPS)
-    hspa, mmwave = (found[radio, "50 MB", at] for radio in ("HSPA+", "28 GHz"))
-    carried = [100 * rate / at for rate in values(mmwave, "rate_mbps")]
+    load = max(int(name.name) for _, name in found if int(name.name) <= HIGHEST_MBPS)
+    at = found.only({"standing": "50 MB", "load_mbps": f"{load}"})
+    hspa, mmwave = (at[point] for point in at)
     return Verdict(
         CLAIMS["no_congestion_mmwave"],
         {
-            "share that 28 GHz carries": estimate(carried),
+            "share that 28 GHz carries": mean(mmwave, "rate_mbps").scaled(100 / load),
             "HSPA+ less 28 GHz, lost": difference(hspa, mmwave, "loss_pct"),
         },
-        f"The load is {at:g} Mbit/s",
+        f"The load is {load} Mbit/s",
     )
 
 
-def failures_verdict(found: Mapping[Case, OfSeeds]) -> Verdict:
+def failures_verdict(found: Found) -> Verdict:
     """Returns the verdict that 95 % of deafness and misalignment are over within 10 ms."""
     within = {
-        f"{case[0].cause}, {case[0].name}": mean(found[case], "within_pct")
-        for case in CASES
-        if case[0].is_short and case[1] is case[0].modes[0] and case[2].name == CUBIC.name
+        f"{failure.kind}, {failure.name}": found.mean((failure, mode, sender), "within_pct")
+        for failure, mode, sender in found
+        if "short" in failure.tags and mode is MODES[failure.kind][0] and sender.name == CUBIC
     }
     return Verdict(CLAIMS["mac_recovery"], within)
 
 
-def paths_verdict(found: Mapping[str, Sequence[Mapping[str, float]]]) -> Verdict:
-    """Returns the verdict that paths to the nearest vehicle are blocked less than those
-    to units.
-    """
+def paths_verdict(found: Found) -> Verdict:
+    """Returns the verdict that paths to vehicles are blocked less than paths to units."""
     margins = {
-        f"to units less to cars, {place}": estimate(
-            [each["unit_pct"] - each["nearest_pct"] for each in numbers]
+        f"to units less to cars, {place.name}": estimate(
+            [each["unit_pct"] - each["nearest_pct"] for each in found[place,]]
         )
-        for place, numbers in found.items()
+        for (place,) in found
     }
     return Verdict(CLAIMS["v2v"], margins)

@@ -1,6 +1,7 @@
 """Figures of the study of cars."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -24,30 +25,33 @@ from fadeout.plot.style import (
 )
 from fadeout.results import Results
 from fadeout.studies.vehicular.runs import cuts
-from fadeout.study import Estimate
+from fadeout.study import series
 from fadeout.study.figures import WIDE_INCHES, legend_over, line_panels
 
 STREETS_M = (-50, -25, 0, 25, 50)
 """Coordinates of the streets of the square on the map, metres."""
 
 
-def rate_and_loss(
-    of: Mapping[str, Mapping[str, Sequence[Estimate]]], loads: Sequence[float]
-) -> Figure:
+def rate_and_loss(records: Sequence[Mapping[str, Any]]) -> Figure:
     """Draws rate and loss by load, with a line for each network."""
+    loads = [float(each) for each in dict.fromkeys(one["load_mbps"] for one in records)]
+    lines = [{**one, "line": f"{one['standing_kind']}, {one['standing']}"} for one in records]
+    drawn = {
+        "Rate of all cars (Mbit/s)": series(lines, "line", value="rate_mbps"),
+        "Lost to full buffers (%)": series(lines, "line", value="loss_pct"),
+    }
     styles = [
         {"color": PALETTE[number // 2], "linestyle": "--" if number % 2 else "-"}
         for number in range(4)
     ]
-    figure = line_panels(of, loads, x_label="Load of all cars (Mbit/s)", styles=styles)
+    x_label = "Load of all cars (Mbit/s)"
+    figure = line_panels(drawn, loads, x_label=x_label, styles=styles, log="x")
     rate, _ = figure.axes
     rate.plot(loads, loads, color=STAMP, linewidth=0.6, linestyle=":")
     rate.set_yscale("log")
     rate.autoscale(axis="y")
     for ax in figure.axes:
-        ax.set_xscale("log")
-        ax.set_xticks(loads, [f"{load:g}" for load in loads], rotation=45)
-        ax.minorticks_off()
+        ax.tick_params(axis="x", rotation=45)
     return figure
 
 

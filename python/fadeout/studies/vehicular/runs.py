@@ -1,7 +1,7 @@
 """The setups and runs of the study, and the numbers read from the runs."""
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -10,7 +10,22 @@ import polars as pl
 
 from fadeout import drives, study
 from fadeout.results import Results
-from fadeout.study import Change, Data, OfSeeds, Page, Runs, claims_of, mean, published
+from fadeout.studies.vehicular.between_cars import paths
+from fadeout.study import (
+    QUIET,
+    QUIET_CELL,
+    Choice,
+    Data,
+    Found,
+    Grid,
+    Page,
+    Runs,
+    Values,
+    claims_of,
+    combined,
+    published,
+)
+from fadeout.study.found import Point
 
 FOLDER = Path(__file__).parent
 DATA = Data.read(FOLDER)
@@ -18,15 +33,10 @@ PAGE = Page.read(FOLDER)
 PUBLISHED = published(FOLDER)
 CLAIMS = claims_of(PUBLISHED)
 
-SQUARE, MOTORWAY = FOLDER / "scenario.toml", FOLDER / "motorway.toml"
-ONE_CAR, WITH_LTE = FOLDER / "one-car.toml", FOLDER / "with-lte.toml"
-CITY = FOLDER / "city" / "city.toml"
+SQUARE, ONE_CAR = FOLDER / "scenario.toml", FOLDER / "one-car.toml"
 
 AT_LOAD = 1.0
 """Load of the round-trip times, the assumptions and most claims."""
-
-CARS = 8
-STANDING_CARS = 20
 
 LOOK_S = 0.001
 """Time step in which interruptions are detected: half of the mean of the shortest deafness."""
@@ -57,103 +67,113 @@ class Effort(study.Effort):
     """Simulated time of one car's passage, seconds."""
 
 
-@dataclass(frozen=True)
-class Choice(study.Choice):
-    """A place, a sender, or a choice of sender, stack and network."""
+CARS, STANDING_CARS = 8, 20
+"""Numbers of cars in the square: those that move, and those at rest."""
 
-    kind: str = ""
-    """Class of a sender in the paper's Table 2."""
-    on_motorway: bool = False
-    """True for a reading of RTW-TCP that is also run on the motorway."""
+RTW, CUBIC = "RTW-TCP", "CUBIC"
+CONVENTIONAL = ("Compound", CUBIC)
+"""Names of senders that claims compare."""
 
+PLACES, MAIN, CLASSES, STANDING = (
+    DATA.all(key, Choice) for key in ("place", "sender", "class", "standing")
+)
+FLOWS = {"HSPA+": tuple(f"download-{unit}" for unit in range(5)), "28 GHz": ("download",)}
+"""Flows of the cars at rest. HSPA+ has one of each unit."""
 
-@dataclass(frozen=True, kw_only=True)
-class Standing(study.Choice):
-    """A radio of cars at rest with the buffer of a base station, or of each car at 28 GHz."""
+MODES = {
+    kind: DATA.all("relay-mode" if kind == "relay" else "mode", Choice)
+    for kind in ("deafness", "relay", "blockage", "misalignment")
+}
+"""Modes of RLC, or of a relay while its hop fails, by the cause of a failure."""
 
-    name: str = ""
-    radio: str
-    buffer: str
-    flows: tuple[str, ...] = ("download",)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Failure(study.Choice):
-    """A cause that interrupts the path of one car."""
-
-    cause: str
-    is_short: bool = False
-    """True if it is over within 10 ms by the paper's claim."""
-    is_drawn: bool = False
-    """True if the figure shows this failure for its cause."""
-
-    @property
-    def modes(self) -> tuple[Choice, ...]:
-        """The modes of RLC, or of a relay while its hop fails."""
-        return RELAY_MODES if self.cause == "relay" else MODES
-
-
-PLACES = DATA.all("place", Choice)
-RURAL_MANHATTAN, RURAL_RANDOM, URBAN_MANHATTAN, URBAN_RANDOM = PLACES
-MAIN = DATA.all("sender", Choice)
-"""The senders of the paper's figures."""
-RTW, COMPOUND, CUBIC, X_TCP = MAIN
-CONVENTIONAL = (COMPOUND, CUBIC)
-CLASSES = DATA.all("class", Choice)
-SCHEMES = (*MAIN, *CLASSES)
-CHANGES = (Change.nothing(), *DATA.all("change", Change))
-NETWORKS, MOTORWAY_NETWORKS = (DATA.all(f"{road}network", Change) for road in ("", "motorway-"))
-READINGS = (RTW, *DATA.all("reading", Choice))
-STACKS = DATA.all("stack", Choice)
-SENDERS = (CUBIC, COMPOUND, *STACKS, *READINGS)
-"""Senders of the table on handover."""
-MOTORWAY_READINGS = (RTW, *(one for one in READINGS if one.on_motorway))
-MOTORWAY_SENDERS = (*MAIN, *MOTORWAY_READINGS[1:])
-STANDING = DATA.all("standing", Standing)
-FAILURES = DATA.all("failure", Failure)
-MODES, RELAY_MODES = (DATA.all(f"{where}mode", Choice) for where in ("", "relay-"))
-CAR_SENDERS = DATA.all("car-sender", Choice)
-DENSITIES = DATA.all("density", Choice)
-CHOICES, CITY_CHOICES = (DATA.all(f"{where}choice", Choice) for where in ("", "city-"))
-ALONE = Choice("one car", {"ue.car.count": "1", "flow.download.application": "bulk"})
-
-Case = tuple[Failure, Choice, Choice]
-"""A failure, the mode of the link, and the sender."""
-
-CASES: list[Case] = [
+CASES = [
     (failure, mode, sender)
-    for failure in FAILURES
-    for mode in failure.modes
-    for sender in CAR_SENDERS
+    for failure in DATA.all("failure", Choice)
+    for mode in MODES[failure.kind]
+    for sender in DATA.all("car-sender", Choice)
 ]
-Found = Mapping[tuple[Choice, Choice, float], OfSeeds]
-"""Numbers by place, sender and load, for each seed."""
+"""Failures of one car's path, with the mode of the link, and the sender."""
 
 
-def at_load(mbps: float, cars: int = CARS, flows: Iterable[str] = ("download",)) -> Choice:
-    """Returns the choice of a load of all cars."""
+def at_load(
+    name: float, mbps: float, cars: int = CARS, flows: Sequence[str] = ("download",)
+) -> Choice:
+    """Returns the choice of a load of all cars, which has the name of a number."""
     rate = f"{1e6 * mbps / cars:.0f} bit/s"
-    return Choice(f"{mbps:g}", {f"flow.{flow}.application.rate": rate for flow in flows})
+    return Choice(f"{name:g}", {f"flow.{flow}.application.rate": rate for flow in flows})
 
 
-def grid(runs: Runs[Effort], capacity: float) -> Found:
-    """Returns the numbers of Figure 8, with the other classes of senders."""
-    effort = runs.effort
-    points = {
-        (place, sender, load): (place, at_load(load * capacity), sender)
-        for senders, loads in ((MAIN, effort.loads), (CLASSES, effort.class_loads))
-        for place in PLACES
-        for sender in senders
-        for load in loads
-    }
-    found = runs.combinations(points.values(), SQUARE, measure)
-    return {key: found[point] for key, point in points.items()}
+class Plan(Grid):
+    """The runs of the study. Loads are relative to the capacity of one car's link."""
 
+    def __init__(self, runs: Runs[Effort]) -> None:
+        alone = Grid(DATA, runs, [measure]).found("alone")
+        capacity = fmean(alone.mean(point, "goodput_mbps").mean for point in alone)
+        self.capacity_mbps = capacity
+        self.runs, self.effort = runs, runs.effort
+        loads, class_loads = (
+            [at_load(load, load * capacity) for load in of]
+            for of in (runs.effort.loads, runs.effort.class_loads)
+        )
+        lists = {
+            "loads": loads,
+            "class-loads": class_loads,
+            "highest": loads[-1:],
+            "one": [at_load(AT_LOAD, AT_LOAD * capacity)],
+        }
+        super().__init__(DATA, runs, [measure, measure_handovers, measure_city, paths], lists)
 
-def capacity_mbps(runs: Runs[Effort]) -> float:
-    """Returns the mean goodput of a single car over the places."""
-    found = runs.combinations([(place, ALONE) for place in PLACES], SQUARE, measure)
-    return fmean(mean(numbers, "goodput_mbps").mean for numbers in found.values())
+    def standing(self) -> Found:
+        """Returns the numbers of cars at rest."""
+        found = {}
+        for one in STANDING:
+            flows = FLOWS[one.kind]
+            loads = [at_load(n, n, STANDING_CARS, flows) for n in self.effort.static_loads]
+            probes = QUIET_CELL if one.kind == "28 GHz" else QUIET
+            found |= self.runs.combinations(
+                [(one, load) for load in loads], SQUARE, measure_standing, probes
+            )
+        return Found(("standing", "load_mbps"), found)
+
+    def failures(self) -> Found:
+        """Returns the numbers of one car with each failure."""
+        found = self.runs.combinations(
+            CASES,
+            ONE_CAR,
+            measure_failure,
+            self.passage(),
+            seeds=self.effort.swept,
+            with_tables=True,
+        )
+        return Found(("failure", "link", "sender"), found)
+
+    def traces(
+        self, scenario: Path, common: Values, points: Sequence[Point], *, with_tables: bool = True
+    ) -> list[tuple[Point, Results]]:
+        """Returns one run of each point, for figures of single runs."""
+        jobs = [combined(scenario, common, *point) for point in points]
+        made = self.runs.whole([replace(job, with_tables=with_tables) for job in jobs])
+        return list(zip(points, made, strict=True))
+
+    def passage(self) -> Values:
+        """Returns the override of the time in which one car passes the unit."""
+        return {"duration": f"{self.effort.failure_s:g} s"}
+
+    def city(self) -> Found:
+        """Returns the numbers of the city: over all vehicles, and over the worst tenth."""
+        found = super().found("city")
+        made = {
+            point: [
+                {
+                    **each,
+                    "goodput_mbps": sum(rates := each["goodputs_mbps"]),
+                    "worst_mbps": fmean(rates[: max(1, len(rates) // 10)]),
+                }
+                for each in found[point]
+            ]
+            for point in found
+        }
+        return replace(found, numbers=made)
 
 
 def measure(results: Results) -> dict[str, float | None]:

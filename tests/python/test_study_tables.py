@@ -1,0 +1,176 @@
+"""Sets of runs, tables and figures that `study.toml` describes."""
+
+from pathlib import Path
+from typing import cast
+
+import pytest
+
+from fadeout import ScenarioError
+from fadeout.results import Results
+from fadeout.study import Change, Choice, Data, Effort, Found, Grid, Page, Runner, Runs, Tables
+from fadeout.study.job import Job
+from fadeout.study.store import may_read
+
+STUDY = """
+[[sender]]
+name = "CUBIC"
+[[sender]]
+name = "Reno"
+kind = "old"
+set = { "flow.congestion-control" = "reno" }
+
+[[change]]
+assumption = "as in the scenario"
+[[change]]
+assumption = "delay"
+value = "{}"
+grid = { "link.delay" = ["1 ms", "2 ms"] }
+
+[[runs]]
+name = "all"
+axes = { sender = "sender", change = "change" }
+seeds = "few"
+
+[[table]]
+name = "rates"
+of = "all"
+pivot = "sender"
+mean = ["mbps"]
+gain-pct = { gain = { of = "mbps", over = { sender = "CUBIC" } } }
+
+[[figure]]
+table = "rates"
+name = "bars"
+kind = "bars"
+x = "_change"
+line = "sender"
+numbers = { "Mbit/s" = "mbps" }
+"""
+
+PAGE = """# Rates
+
+## Rates {#rates}
+
+| change | {senders*} | gain |
+|---|---|---|
+| {_change} | {mbps[*].mean:.0f} | {gain[Reno].mean:+.0f} |
+
+![Bars.](bars)
+"""
+
+
+class FewSeeds(Effort):
+    """An effort with fewer seeds for one set of runs."""
+
+    few = 2
+
+
+class Recorder:
+    """Runner whose values depend on the sender and the seed only."""
+
+    is_whole = True
+
+    def __init__(self) -> None:
+        self.jobs: list[Job] = []
+
+    def expect(self, runs: int) -> None:
+        """Ignores the number of runs."""
+
+    def collect(self, jobs, read):
+        """Returns numbers without a run."""
+        self.jobs += jobs
+        return [{"mbps": (20.0 if "reno" in str(job.overrides) else 10.0)} for job in jobs]
+
+    def results(self, jobs):
+        """Returns nothing, as no figure needs a run."""
+        raise NotImplementedError
+
+
+def measure(results: Results) -> dict[str, float]:
+    """Stands for the reader of a run, which the recorder does not call."""
+    return {"mbps": results.duration_s}
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Data:
+    (tmp_path / "study.toml").write_text(STUDY)
+    (tmp_path / "report.md").write_text(PAGE)
+    return Data.read(tmp_path)
+
+
+def edited(data: Data, old: str, new: str) -> Data:
+    """Returns the data with another text in the file."""
+    text = data.file.read_text()
+    assert old in text
+    data.file.write_text(text.replace(old, new))
+    return Data.read(data.file.parent)
+
+
+def run(data: Data, name: str = "all") -> tuple[Found, list[Job]]:
+    runner = Recorder()
+    effort = FewSeeds(seeds=5)
+    return Grid(data, Runs(cast(Runner, runner), effort), [measure]).found(name), runner.jobs
+
+
+def test_a_set_of_runs_has_every_combination_with_each_seed(data: Data):
+    found, jobs = run(data)
+    assert len(jobs) == 2 * 3 * 2
+    assert {job.seed for job in jobs} == {1, 2}
+    assert [part.name for part in found.parts("change")][1] == "delay: 1 ms"
+    # The values of a later axis come after those of an earlier one.
+    assert jobs[-1].overrides[-2:] == ('flow.congestion-control="reno"', 'link.delay="2 ms"')
+
+
+def test_a_pivoted_table_has_a_row_for_each_change_and_a_gain_over_the_base(data: Data):
+    found, _ = run(data)
+    tables = Tables(data, Page.read(data.file.parent), {"all": found})
+    section = tables.section("rates", senders=["CUBIC", "Reno"])
+    assert section.table is not None
+    assert section.table.rows == [
+        ["as in the scenario", "10", "20", "+100"],
+        ["delay: 1 ms", "10", "20", "+100"],
+        ["delay: 2 ms", "10", "20", "+100"],
+    ]
+    # The data file has every point, with the columns of its choice and its change.
+    assert len(section.table.data) == 6
+    assert section.table.data[-1]["sender_kind"] == "old"
+    assert section.table.data[-1]["value"] == "2 ms"
+    assert list(section.figures) == ["Bars."]
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    (
+        ('sender = "sender", change', 'sender = "senders", change', "did you mean 'sender'"),
+        ('of = "all"', 'of = "al"', "did you mean 'all'"),
+        ("over = { sender", "over = { seder", "did you mean 'sender'"),
+        ('over = { sender = "CUBIC" }', 'over = { sender = "Vegas" }', "no run has Vegas"),
+        ('seeds = "few"', 'seeds = "few"\nread = "measur"', "did you mean 'measure'"),
+        ('seeds = "few"', 'seeds = "fe"', "did you mean 'few'"),
+        ('seeds = "few"', 'only = { sender = "CUBI" }', "did you mean 'CUBIC'"),
+        ('of = "all"', 'of = "all"\nonly = { sender = "Reo" }', "did you mean 'Reno'"),
+        ('kind = "bars"', 'kind = "bar"', "did you mean 'bars'"),
+    ),
+)
+def test_a_wrong_name_is_an_error_with_its_nearest_name(
+    data: Data, old: str, new: str, message: str
+):
+    with pytest.raises(ScenarioError, match=message):
+        wrong = edited(data, old, new)
+        found, _ = run(wrong)
+        Tables(wrong, Page.read(wrong.file.parent), {"all": found}).section("rates", senders=[])
+
+
+def test_numbers_are_found_by_the_names_of_their_point():
+    here, change = Choice("here"), Change("delay", "1 ms")
+    found = Found(("place", "change"), {(here, change): [{"mbps": 1.0}, {"mbps": 3.0}]})
+    assert found.at(place="here", change="delay: 1 ms") == [{"mbps": 1.0}, {"mbps": 3.0}]
+    assert found.mean((here, change), "mbps").mean == 2.0
+    assert found.median((here, change), "mbps").bounds == (1.0, 3.0)
+    assert found.only({"place": "here"}) == found
+
+
+def test_a_module_that_makes_a_page_reads_no_run(monkeypatch: pytest.MonkeyPatch):
+    assert may_read(measure)
+    monkeypatch.setattr(measure, "__module__", "fadeout.studies.blockage.claims")
+    assert not may_read(measure)
