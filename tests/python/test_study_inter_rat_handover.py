@@ -1,21 +1,26 @@
 """The study on handovers from LTE to 3G: its measure, and its expected results."""
 
+from typing import Any
+
 import polars as pl
 import pytest
 
 import fadeout
 from fadeout.studies.inter_rat_handover import behaviours, radio, study
-from fadeout.studies.inter_rat_handover.runs import Effort, convergence, found
-from fadeout.studies.inter_rat_handover.setups import (
-    ALL_SETTINGS,
+from fadeout.studies.inter_rat_handover.runs import (
+    CELL_SETTINGS,
     CELLS,
+    DATA,
     FIRST,
     ROWS,
     TOLERANCES,
+    Effort,
     Setting,
+    convergence,
+    found,
     job,
 )
-from fadeout.study import Change, Runs, Spread, ThreadRunner, overrides
+from fadeout.study import Change, Numbers, Runs, Spread, ThreadRunner, overrides
 
 WIDTH_S = 0.03
 
@@ -44,6 +49,12 @@ def test_a_rate_that_falls_again_is_not_back():
     assert convergence(never, 200 * WIDTH_S)["time_s"] == pytest.approx(200 * WIDTH_S)
 
 
+def numbers_of(runs: Runs[Effort], *settings: Setting, **level: Any) -> dict[Setting, Numbers]:
+    """Returns the numbers of each setting with the first seed."""
+    results = found(runs, "setting", {(each,): each for each in settings}, **level)
+    return {each: results[each,][0] for each in settings}
+
+
 @pytest.fixture(scope="module")
 def runs() -> Runs[Effort]:
     return Runs(ThreadRunner(workers=1), Effort(seeds=1))
@@ -51,8 +62,8 @@ def runs() -> Runs[Effort]:
 
 def test_forwarding_loses_nothing_and_bicasting_what_waits_at_the_source(runs: Runs[Effort]):
     for row in ROWS[:2]:
-        results = found(runs, [row.setting(cell) for cell in CELLS])
-        for setting, (one,) in results.items():
+        results = numbers_of(runs, *(row.setting(cell) for cell in CELLS))
+        for setting, one in results.items():
             if setting.scheme == "forwarding":
                 assert (one["lost"], one["retransmissions"]) == (0, 0)
             elif setting.is_fast:
@@ -66,13 +77,13 @@ def test_forwarding_loses_nothing_and_bicasting_what_waits_at_the_source(runs: R
 
 def test_a_longer_bicast_doubles_what_it_does_not_lose(runs: Runs[Effort]):
     setting = Setting(1.0, 1.0, 10.0, True, "bicasting", bicast_ms=1000.0)
-    (one,) = found(runs, [setting])[setting]
+    one = numbers_of(runs, setting)[setting]
     assert one["lost"] == 0
     assert one["doubled"] > 30
 
 
 def test_what_the_paper_quotes_stands_beside_runs_of_its_own_figures(runs: Runs[Effort]):
-    rows = study.quoted(found(runs, ALL_SETTINGS))
+    rows = study.quoted(found(runs, "figure row cell", CELL_SETTINGS))
     assert len(rows) == 9
     increase = {(row["after_mbps"], row["rtt_ms"]): row for row in rows if row["figure"] == "2"}
     assert increase[100.0, 10.0]["forwarding_published_most_s"] == 3.2
@@ -98,8 +109,9 @@ def test_published_numbers_have_the_tolerance_of_the_published_file():
 
 
 def test_with_a_radio_forwarding_loses_nothing_and_bicasting_what_waits(runs: Runs[Effort]):
-    results = radio.found(runs, [FIRST.setting(cell) for cell in CELLS if cell.is_fast])
-    for setting, (one,) in results.items():
+    settings = [FIRST.setting(cell) for cell in CELLS if cell.is_fast]
+    results = numbers_of(runs, *settings, run=radio.job, read=radio.read)
+    for setting, one in results.items():
         # The interruption of 100 ms, and the transport over both radios.
         assert 0.1 <= one["gap_s"] < 0.3
         if setting.scheme == "forwarding":
@@ -112,13 +124,13 @@ def test_with_a_radio_forwarding_loses_nothing_and_bicasting_what_waits(runs: Ru
 
 def test_packets_have_the_papers_rates_over_the_radio(runs: Runs[Effort]):
     setting = ROWS[1].setting(CELLS[2])
-    (one,) = radio.found(runs, [setting])[setting]
+    one = numbers_of(runs, setting, run=radio.job, read=radio.read)[setting]
     # TCP's and IP's headers take 2.7 % of 5 Mbit/s.
     assert one["old_mbps"] == pytest.approx(5 * 1460 / 1500, rel=0.06)
     assert one["new_mbps"] == pytest.approx(5 * 1460 / 1500, rel=0.1)
 
 
-@pytest.mark.parametrize("change", radio.CHANGES, ids=lambda one: one.name)
+@pytest.mark.parametrize("change", DATA.all("radio-change", Change), ids=lambda one: one.name)
 def test_every_change_of_the_radio_is_of_a_key(change: Change):
     pairs = {**radio.values(FIRST.setting(CELLS[-1]), 1), **change.values}
     fadeout.check(radio.SCENARIO, set=overrides(pairs))

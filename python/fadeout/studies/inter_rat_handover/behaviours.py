@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from fadeout.studies.inter_rat_handover.runs import Effort, read
-from fadeout.studies.inter_rat_handover.setups import (
+from fadeout.studies.inter_rat_handover.runs import (
     DATA,
     PAGE,
     STATED_STARTS_MS,
+    Effort,
     Setting,
     job,
+    read,
 )
 from fadeout.study import Choice, Job, Runs, Section
 

@@ -1,20 +1,22 @@
 """Verdicts on the paper's figures and claims, over links and with a radio."""
 
-from fadeout.studies.inter_rat_handover import questions
-from fadeout.studies.inter_rat_handover.runs import Effort, found, of
-from fadeout.studies.inter_rat_handover.setups import (
+from collections.abc import Mapping
+
+from fadeout.studies.inter_rat_handover.runs import (
+    BICASTING,
     CELLS,
-    OUTAGES,
-    PUBLISHED,
+    CLAIMS,
     QUESTIONS,
     ROWS,
     TOLERANCES,
-    Found,
+    Effort,
     Setting,
+    forward_settings,
+    found,
+    limited,
+    over_axes,
 )
-from fadeout.study import Claim, Runs, Spread, Verdict, claims_of
-
-CLAIMS = claims_of(PUBLISHED)
+from fadeout.study import Claim, Found, Runs, Spread, Verdict, values
 
 NUMBERS = {"retransmissions": "segments sent again", "time_s": "time to the old rate"}
 """Numbers of figures 4 and 5, in the order of the published pairs."""
@@ -23,7 +25,7 @@ NOTE_1_LIMIT = 1.5
 """Limit of note 1, "a bit more than" one unloaded round trip."""
 
 
-def of_figures(links: Found, with_radio: Found) -> dict[str, list[Verdict]]:
+def of_figures(links: Found, over_radio: Found) -> dict[str, list[Verdict]]:
     """Returns the verdicts on figures 4 and 5, for each number and column."""
     claims = {
         (number, cell): Claim(
@@ -36,51 +38,59 @@ def of_figures(links: Found, with_radio: Found) -> dict[str, list[Verdict]]:
     }
     return {
         kind: [
-            Verdict(claim, {row.name: of(results[row.setting(cell)], number) for row in ROWS})
+            Verdict(claim, {row.name: of.median((row.figure, row, cell), number) for row in ROWS})
             for (number, cell), claim in claims.items()
         ]
-        for kind, results in (("links", links), ("with a radio", with_radio))
+        for kind, of in (("links", links), ("with a radio", over_radio))
     }
 
 
 def of_text(runs: Runs[Effort]) -> list[Verdict]:
     """Returns the verdicts on the paper's text, over links."""
-    base = questions.BICASTING
-    limited = questions.limited(base, NOTE_1_LIMIT)
+    settings: dict[str, Setting] = {
+        "base": BICASTING,
+        "limited": limited(BICASTING, NOTE_1_LIMIT),
+    }
     late = {f"{rtt:g} ms": Setting(1.0, 1.0, rtt, True, "bicasting", 50.0) for rtt in (10.0, 100.0)}
     axes = {
         f"{rate:g} Mbit/s, {rtt:g} ms": setting
-        for (rate, rtt), setting in questions.axes_settings().items()
+        for (rate, rtt), setting in over_axes().items()
         if rate == 1.0
     }
     # The paper has the time between losses of a cell for the first DRX cycle only.
+    first = next(iter(forward_settings()))[0]
     lost_cell = {
-        f"DRX {drx}, {rate:g} Mbit/s, {rtt:g} ms": setting
-        for (drx, _, scheme, rate, rtt), setting in questions.forward_settings().items()
-        if scheme == "none" and drx == OUTAGES[0].drx
+        f"DRX {drx.name}, {rate:g} Mbit/s, {rtt:g} ms": setting
+        for (drx, is_forwarded, rate, rtt), setting in forward_settings().items()
+        if drx == first and not is_forwarded
     }
-    results = found(runs, [base, limited, *late.values(), *axes.values(), *lost_cell.values()])
+    every = [*settings.values(), *late.values(), *axes.values(), *lost_cell.values()]
+    results = found(runs, "setting", {(each,): each for each in every})
+    base, limit = (results[each,] for each in settings.values())
+    share = 100 / QUESTIONS.loss_every_s
 
-    def times(settings: dict[str, Setting]) -> dict[str, Spread]:
-        return {name: of(results[each], "time_s") for name, each in settings.items()}
+    def times(of: Mapping[str, Setting]) -> dict[str, Spread]:
+        return {name: results.median((each,), "time_s") for name, each in of.items()}
 
-    pairs = list(zip(results[base], results[limited], strict=True))
-    to_percent = 100 / QUESTIONS.loss_every_s
+    def pairs(name: str) -> list[tuple[float, float]]:
+        return list(zip(values(base, name), values(limit, name), strict=True))
+
     return [
         Verdict(
             CLAIMS["appendix_b"],
-            {"silence after the command": of(results[base], "silence_s")},
-            f"Between two segments sent again pass {of(results[base], 'spacing_s'):.3f} s",
+            {"silence after the command": results.median((BICASTING,), "silence_s")},
+            "Between two segments sent again pass "
+            f"{results.median((BICASTING,), 'spacing_s').mean:.3f} s",
         ),
         Verdict(CLAIMS["note2"], times(late)),
         Verdict(
             CLAIMS["note1_buffer_limit"],
             {
                 "lost without the limit less lost with it": Spread.of(
-                    [one["lost"] - other["lost"] for one, other in pairs]
+                    [one - other for one, other in pairs("lost")]
                 ),
                 "rate with the limit over rate without it": Spread.of(
-                    [100 * other["old_mbps"] / one["old_mbps"] for one, other in pairs]
+                    [100 * other / one for one, other in pairs("old_mbps")]
                 ),
             },
             f"The limit is {NOTE_1_LIMIT:g} unloaded round trips of 10 ms",
@@ -89,8 +99,8 @@ def of_text(runs: Runs[Effort]) -> list[Verdict]:
         Verdict(
             CLAIMS["forward_handover"],
             {
-                name: Spread.of([to_percent * one["time_s"] for one in results[each]])
-                for name, each in lost_cell.items()
+                name: Spread.of([share * each for each in values(results[setting,], "time_s")])
+                for name, setting in lost_cell.items()
             },
         ),
     ]

@@ -46,7 +46,7 @@ def axes(records: Sequence[Mapping[str, Any]]) -> Figure:
     with new_figure(height=COLUMN_INCHES * 0.7) as (figure, (ax,)):
         for color, rtt in zip(PALETTE, sorted({r["rtt_ms"] for r in records}), strict=False):
             rows = [r for r in records if r["rtt_ms"] == rtt]
-            x, y = [r["rate_mbps"] for r in rows], [r["time_s"] for r in rows]
+            x, y = [r["rate_mbps"] for r in rows], [r["time_s"].mean for r in rows]
             ax.plot(x, y, "o-", color=color, markersize=3, label=f"{rtt:g} ms")
         ax.set_xscale("log")
         ax.set_xlabel("Rate (Mbit/s)")

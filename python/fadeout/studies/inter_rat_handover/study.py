@@ -1,22 +1,13 @@
-"""The study on inter-RAT handovers: the numbers of its tables over links."""
+"""The study on inter-RAT handovers: its settings and its report."""
 
-from collections.abc import Iterator, Mapping, Sequence
+import math
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fadeout.studies.inter_rat_handover import (
-    behaviours,
-    claims,
-    figures,
-    questions,
-    radio,
-    today,
-)
-from fadeout.studies.inter_rat_handover.runs import Effort, found, middle, of
-from fadeout.studies.inter_rat_handover.setups import (
-    ALL_SETTINGS,
-    BASE,
+from fadeout.studies.inter_rat_handover import behaviours, claims, figures, radio
+from fadeout.studies.inter_rat_handover.runs import (
+    CELL_SETTINGS,
     CELLS,
-    CHANGES,
     DATA,
     FAST_BICASTING,
     FIRST,
@@ -25,140 +16,148 @@ from fadeout.studies.inter_rat_handover.setups import (
     QUESTIONS,
     ROWS,
     SEGMENT_BYTES,
-    STACKS,
     STATED_STARTS_MS,
-    Found,
+    Effort,
     Row,
     Setting,
+    changed,
+    forward_settings,
+    found,
     job,
+    limited,
+    over_axes,
 )
-from fadeout.study import Runs, Section, Study
+from fadeout.studies.inter_rat_handover.today import TODAY, today
+from fadeout.study import Change, Choice, Found, Runs, Section, Study, Tables
+from fadeout.study.found import Point
+from fadeout.study.tables import Column
+
+NEVER_S = 20.0
+"""Time to the old rate above which it is not reached in the rest of a run, seconds."""
 
 
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
     """Yields the sections of the report."""
-    links = found(runs, ALL_SETTINGS)
+    links = found(runs, "figure row cell", CELL_SETTINGS)
+    over_radio = found(runs, "figure row cell", CELL_SETTINGS, radio.job, radio.read)
+    tables = Tables(DATA, PAGE, {"links": links})
     for figure in ("figure4", "figure5"):
-        yield PAGE.section(figure, [figure_record(row, links) for row in rows_of(figure)])
-    yield PAGE.section("radio", radio.records(runs, links))
+        yield tables.section(figure, columns=PUBLISHED_CELLS)
+    yield tables.section("radio", over_radio, PUBLISHED_CELLS | of_both(links, over_radio))
     yield PAGE.claims(claims.of_text(runs))
-    yield PAGE.claims(claims.of_figures(links, radio.found(runs, ALL_SETTINGS)), "figure-claims")
+    yield PAGE.claims(claims.of_figures(links, over_radio), "figure-claims")
     yield behaviours.section(runs)
-    yield PAGE.section(
-        "stacks", stacks(runs), starts={f"{each:g}ms": f"{each:g} ms" for each in STATED_STARTS_MS}
-    )
+    starts = {start: f"{start:g} ms" for start in STATED_STARTS_MS}
+    yield tables.section("stacks", stacks(runs), starts=starts)
     yield PAGE.section("arithmetic", arithmetic())
-    numbers = ("retransmissions", "time_s", "bin_s")
-    yield radio.changes_section("assumptions", (BASE, *CHANGES), runs, found, numbers)
-    yield radio.assumptions(runs)
-    yield PAGE.section("note2", bicast_times(runs))
-    yield PAGE.section("note1", questions.source_limit(runs))
-    axes = questions.recoveries(runs)
-    yield PAGE.section("figure1", axes, figures={"axes": figures.axes(axes)})
-    yield PAGE.section("forward-handover", questions.forward_handover(runs))
-    yield PAGE.section("today", today.records(runs), today=today.TODAY)
+    changes, of_radio = (DATA.all(key, Change) for key in ("change", "radio-change"))
+    yield tables.section("assumptions", found(runs, "change cell", changed(changes)))
+    at_radio = found(runs, "change cell", changed(of_radio), radio.job, radio.read)
+    yield tables.section("radio-assumptions", at_radio)
+    yield tables.section("note2", bicast_times(runs), {"published_s": stated_s})
+    yield tables.section("note1", source_limits(runs))
+    axes = found(runs, "rate_mbps rtt_ms", over_axes())
+    drawn = figures.axes(tables.records("figure1", axes))
+    yield tables.section("figure1", axes, figures={"axes": drawn})
+    yield forward_handover(tables, runs)
+    yield tables.section("today", today(runs), today=TODAY)
     yield PAGE.section("quoted", quoted(links))
     yield appendix_b(runs)
 
 
-def rows_of(figure: str) -> list[Row]:
-    """Returns the rows of figure 4 or 5."""
-    return [row for row in ROWS if row.figure == figure]
+PUBLISHED_CELLS: dict[str, Column] = {
+    "published_retransmissions": lambda at: at[1].cells[at[2].name][0],
+    "published_s": lambda at: at[1].cells[at[2].name][1],
+}
+"""Columns with the numbers of figures 4 and 5."""
 
 
-def figure_record(row: Row, links: Found) -> dict[str, Any]:
-    """Returns a row of figure 4 or 5 with our numbers."""
-    record: dict[str, Any] = {"_name": row.name, "_paper": row.cells, "_again": {}, "_time": {}}
-    record |= {"before_mbps": row.before, "after_mbps": row.after, "rtt_ms": row.rtt_ms}
-    for cell in CELLS:
-        each, name = links[row.setting(cell)], cell.name
-        record["_again"][name] = of(each, "retransmissions")
-        record["_time"][name] = of(each, "time_s")
-        record |= {
-            f"{name}_published_retransmissions": row.cells[name][0],
-            f"{name}_published_s": row.cells[name][1],
-            f"{name}_retransmissions": middle(each, "retransmissions"),
-            f"{name}_s": middle(each, "time_s"),
-            f"{name}_new_rate_s": middle(each, "new_time_s"),
-            f"{name}_lost": middle(each, "lost"),
-            f"{name}_timeouts": middle(each, "timeouts"),
-        }
-    return record
+def of_both(links: Found, over_radio: Found) -> dict[str, Column]:
+    """Returns columns with the medians over links and with the radio.
+
+    The time is NaN if the rate is not reached in the rest of a run.
+    """
+
+    def time_s(of: Found, at: Point) -> float:
+        median_s = of.median(at, "time_s").mean
+        return math.nan if median_s > NEVER_S else median_s
+
+    return {
+        "links_retransmissions": lambda at: links.median(at, "retransmissions"),
+        "links_s": lambda at: time_s(links, at),
+        "radio_s": lambda at: time_s(over_radio, at),
+    }
 
 
-def stacks(runs: Runs[Effort]) -> list[dict[str, Any]]:
+def stacks(runs: Runs[Effort]) -> Found:
     """Returns the recoveries of TCP stacks that the paper may have used."""
     settings = {
-        (stack.name, start): Setting(1.0, 1.0, 10.0, True, "bicasting", start).changed(stack.values)
-        for stack in STACKS
+        (stack, start): Setting(1.0, 1.0, 10.0, True, "bicasting", start).changed(stack.values)
+        for stack in DATA.all("stack", Choice)
         for start in STATED_STARTS_MS
     }
-    results = found(runs, settings.values())
-    return [
-        {
-            "stack": stack.name,
-            **{
-                f"{number}_{start:g}ms": middle(results[settings[stack.name, start]], number)
-                for start in STATED_STARTS_MS
-                for number in ("retransmissions", "timeouts", "time_s")
-            },
-            "_time": {
-                f"{start:g}ms": of(results[settings[stack.name, start]], "time_s")
-                for start in STATED_STARTS_MS
-            },
-        }
-        for stack in STACKS
-    ]
+    return found(runs, "stack bicast_ms_before", settings)
 
 
 def arithmetic() -> list[dict[str, Any]]:
     """Returns the published times beside those that follow from the published losses."""
     records = []
-    for row in rows_of("figure4"):
-        count, time_s = row.cells[FAST_BICASTING.name]
-        segment_s = SEGMENT_BYTES * 8 / (row.after * 1e6)
-        records.append(
-            {
-                "_name": row.name,
-                "retransmissions": count,
-                "published_s": time_s,
-                "expected_s": 1.0 + count * (0.2 + segment_s),
-            }
-        )
+    for row in ROWS:
+        if row.figure == "figure4":
+            count, time_s = row.cells[FAST_BICASTING.name]
+            segment_s = SEGMENT_BYTES * 8 / (row.after * 1e6)
+            record = {"_name": row.name, "retransmissions": count, "published_s": time_s}
+            records.append(record | {"expected_s": 1.0 + count * (0.2 + segment_s)})
     return records
 
 
-def bicast_times(runs: Runs[Effort]) -> list[dict[str, Any]]:
+def bicast_times(runs: Runs[Effort]) -> Found:
     """Returns the recoveries of note 2, by the start of bicasting."""
-    stated = {
-        (10.0, 50.0): PUBLISHED["note2"]["1to1_10ms_s"],
-        (100.0, 50.0): PUBLISHED["note2"]["1to1_100ms_s"],
-    }
-    stated |= {
-        (row.rtt_ms, 10.0): row.cells[FAST_BICASTING.name][1]
-        for row in ROWS
-        if (row.before, row.after) == (1.0, 1.0)
-    }
     settings = {
         (rtt, start): Setting(1.0, 1.0, rtt, True, "bicasting", start)
         for rtt in (10.0, 100.0)
         for start in QUESTIONS.bicast_starts_ms
     }
-    results = found(runs, settings.values())
-    names = ("time_s", "retransmissions", "lost", "doubled", "timeouts")
-    return [
-        {
-            "rtt_ms": rtt,
-            "begins_ms_before": start,
-            "published_s": stated.get((rtt, start)),
-            **questions.medians(results[setting], *names),
-        }
-        for (rtt, start), setting in settings.items()
-    ]
+    return found(runs, "rtt_ms begins_ms_before", settings)
+
+
+def stated_s(at: Point) -> float | None:
+    """Returns the paper's recovery time for a round trip and a start of bicasting in ms."""
+    note2 = PUBLISHED["note2"]
+    stated = {(10.0, 50.0): note2["1to1_10ms_s"], (100.0, 50.0): note2["1to1_100ms_s"]}
+    stated |= {
+        (row.rtt_ms, 10.0): row.cells[FAST_BICASTING.name][1]
+        for row in ROWS
+        if (row.before, row.after) == (1.0, 1.0)
+    }
+    return stated.get(at)
+
+
+def source_limits(runs: Runs[Effort]) -> Found:
+    """Returns the recoveries of note 1: the source discards data beyond some round trips."""
+    settings = {
+        (rtt, limit): limited(Setting(1.0, 1.0, rtt, True, "bicasting"), limit)
+        for rtt in (10.0, 100.0)
+        for limit in (None, *QUESTIONS.limits)
+    }
+    return found(runs, "rtt_ms limit_round_trips", settings)
+
+
+def forward_handover(tables: Tables, runs: Runs[Effort]) -> Section:
+    """Returns the section on the share of time in recovery after a lost cell (section 3)."""
+    lost = found(runs, "drx forward_handover rate_mbps rtt_ms", forward_settings())
+    columns: dict[str, Column] = {
+        "share": lambda at: lost.median(at, "time_s").mean / QUESTIONS.loss_every_s,
+        "one_percent_every_s": lambda at: 100 * lost.median(at, "time_s").mean,
+    }
+    return tables.section("forward-handover", lost, columns)
 
 
 def quoted(links: Found) -> list[dict[str, Any]]:
-    """Returns the times of figures 2 and 3, which the paper quotes from another study."""
+    """Returns the times of figures 2 and 3, which the paper quotes from another study.
+
+    If S1 has the old rate, the new rate of figure 2 is that of S1. Its rows have the fast S1 only.
+    """
     ref = PUBLISHED["ref5"]
     same: Mapping[str, Any] = ref["figure3_no_rate_change"]
     quotes = [
@@ -167,31 +166,30 @@ def quoted(links: Found) -> list[dict[str, Any]]:
         ("3", "LTE to W-CDMA", "time_s", same["lte_to_wcdma"]),
     ]
     rows = {f"{row.before:g}to{row.after:g}_{row.rtt_ms:g}ms": row for row in ROWS}
-    return [
-        quoted_record(figure, direction, number, rows[key], bounds, links)
-        for figure, direction, number, published in quotes
-        for key, bounds in published.items()
-    ]
 
+    def ours_s(row: Row, scheme: str, number: str) -> list[float]:
+        return [
+            links.median((row.figure, row, cell), number).mean
+            for cell in CELLS
+            if cell.scheme == scheme and (cell.is_fast or number == "time_s")
+        ]
 
-def quoted_record(
-    figure: str, direction: str, number: str, row: Row, bounds: Sequence[float], links: Found
-) -> dict[str, Any]:
-    """Returns a quoted row with our medians. `bounds` are those of forwarding and of bicasting."""
-    record: dict[str, Any] = {"figure": figure, "direction": direction, "_name": row.name}
-    record |= {"before_mbps": row.before, "after_mbps": row.after, "rtt_ms": row.rtt_ms}
-    # If S1 has the old rate, the new rate is that of S1, so only the fast S1 is shown.
-    is_fast_only = number == "new_time_s"
-    for scheme, (low, high) in (("forwarding", bounds[:2]), ("bicasting", bounds[2:])):
-        ours = [middle(links[row.setting(cell)], number) for cell in CELLS if cell.scheme == scheme]
-        record |= {
-            f"{scheme}_published_least_s": low,
-            f"{scheme}_published_most_s": high,
-            f"{scheme}_same_s": None if is_fast_only else ours[0],
-            f"{scheme}_fast_s": ours[1],
-            f"_{scheme}": ", ".join(f"{each:.2f}" for each in ours[is_fast_only:]),
-        }
-    return record
+    records = []
+    for figure, direction, number, published in quotes:
+        for key, bounds in published.items():
+            row = rows[key]
+            record: dict[str, Any] = {"figure": figure, "direction": direction, "_name": row.name}
+            record |= row.data()
+            for scheme, (low, high) in (("forwarding", bounds[:2]), ("bicasting", bounds[2:])):
+                ours = ours_s(row, scheme, number)
+                record |= {
+                    f"{scheme}_published_least_s": low,
+                    f"{scheme}_published_most_s": high,
+                    f"{scheme}_fast_s": ours[-1],
+                    f"_{scheme}": ", ".join(f"{each:.2f}" for each in ours),
+                }
+            records.append(record)
+    return records
 
 
 def appendix_b(runs: Runs[Effort]) -> Section:

@@ -1,12 +1,19 @@
 """The paper's question with today's stacks: forwarding, bicasting or neither, up to 1 Gbit/s."""
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
 
 from fadeout.results import Results
-from fadeout.studies.inter_rat_handover.runs import Effort, convergence, found, middle, of
-from fadeout.studies.inter_rat_handover.setups import DATA, FOLDER, STOP_S, TCP, Setting
-from fadeout.study import Job, Runs, Values, overrides
+from fadeout.studies.inter_rat_handover.runs import (
+    DATA,
+    FOLDER,
+    STOP_S,
+    TCP,
+    Effort,
+    Setting,
+    convergence,
+    found,
+)
+from fadeout.study import Found, Job, Runs, Values, overrides
 
 MULTIPATH = FOLDER / "multipath.toml"
 
@@ -50,31 +57,20 @@ def setting(rate: float, scheme: str, control: str) -> Setting:
     return Setting(rate, rate, TODAY.rtt_ms, True, scheme).changed(values)
 
 
-def records(runs: Runs[Effort]) -> list[dict[str, Any]]:
-    """Returns the recoveries with today's stacks and networks."""
+def today(runs: Runs[Effort]) -> Found:
+    """Returns the recoveries with today's stacks and networks, from the lowest rate on."""
     settings = {
-        (rate, control, scheme): setting(rate, scheme, control)
+        (rate, control.upper(), scheme): setting(rate, scheme, control)
         for rate in TODAY.rates_mbps
         for control in TODAY.controls
         for scheme in TODAY.schemes
     }
     seeds = min(TODAY.seeds, runs.effort.seeds)
-    results = found(runs, settings.values(), seeds)
+    one = found(runs, "rate_mbps control scheme", settings, seeds=seeds)
     both = runs.over_seeds(TODAY.rates_mbps, multipath_job, read_multipath, seeds)
-    rows = {
-        (rate, control.upper(), scheme): results[each]
-        for (rate, control, scheme), each in settings.items()
-    }
-    rows |= {
-        (rate, "Multipath TCP", "both cells from the start"): items for rate, items in both.items()
-    }
-    names = ("lost", "retransmissions", "timeouts", "time_s")
-    return [
-        {"rate_mbps": rate, "control": control, "scheme": scheme}
-        | {name: middle(items, name) for name in names}
-        | {"_time": of(items, "time_s")}
-        for (rate, control, scheme), items in sorted(rows.items(), key=lambda row: row[0][0])
-    ]
+    way = ("Multipath TCP", "both cells from the start")
+    numbers = {**one.numbers, **{(rate, *way): each for rate, each in both.items()}}
+    return replace(one, numbers=dict(sorted(numbers.items(), key=lambda item: item[0][0])))
 
 
 def multipath_job(rate: float, seed: int) -> Job:
