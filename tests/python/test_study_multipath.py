@@ -9,8 +9,7 @@ import fadeout
 from fadeout.cli.app import app
 from fadeout.studies.multipath import STUDY, replication, runs
 from fadeout.studies.multipath.claims import verdicts
-from fadeout.studies.multipath.runs import SWEPT_M
-from fadeout.studies.multipath.setups import (
+from fadeout.studies.multipath.runs import (
     BALIA,
     BASE,
     CHANGES,
@@ -22,12 +21,13 @@ from fadeout.studies.multipath.setups import (
     MMWAVE,
     NEAR,
     SINGLE,
+    SWEPT_M,
     VARIANTS,
     Change,
     concerning,
     job,
 )
-from fadeout.study import IN_SIGHT, OTHER_LAWS, SIGHTS, ThreadRunner
+from fadeout.study import IN_SIGHT, OTHER_LAWS, SIGHTS, FoundInPlaces, ThreadRunner
 
 
 def found(near: Mapping[str, float], far: Mapping[str, float], *, spread=1.0, places: int = 6):
@@ -36,7 +36,7 @@ def found(near: Mapping[str, float], far: Mapping[str, float], *, spread=1.0, pl
     Every second place's single path differs by `spread`, which its other paths do not share.
     """
     names = {SINGLE: "single", LTE: "lte", MMWAVE: "mmwave", BALIA: "balia"}
-    return {
+    numbers = {
         (distance, setup): {
             sight: [
                 {"goodput_mbps": values[name] + more, "rtt_ms": 30, "second_mbps": 10}
@@ -47,6 +47,7 @@ def found(near: Mapping[str, float], far: Mapping[str, float], *, spread=1.0, pl
         for distance, values in ((NEAR, near), (FAR, far))
         for setup, name in names.items()
     }
+    return FoundInPlaces(("distance_m", "setup"), numbers)
 
 
 NEAR_AS_PUBLISHED = {"single": 100, "lte": 95, "mmwave": 135, "balia": 90}
@@ -120,10 +121,7 @@ def test_every_change_and_variant_makes_a_scenario():
     at = (NEAR, IN_SIGHT)
     jobs = [job(setup, at, {}, 1, change) for change in CHANGES for setup in CLAIMED]
     jobs += [job(each.setup, at, {}, 1, each.change) for each in VARIANTS]
-    jobs += [
-        replication.of_place(STUDY.quick, (change, point), IN_SIGHT, 1)
-        for change, point in replication.POINTS
-    ]
+    jobs += [replication.of_place(STUDY.quick, point, IN_SIGHT, 1) for point in replication.POINTS]
     for each in dict.fromkeys(jobs):
         each.check()
 
@@ -180,7 +178,7 @@ def test_the_study_writes_all_its_tables(
     assert len(rows) == len(runs.MAIN) + len(runs.OTHERS)
     assert {row["coupling"] for row in rows} == set(COUPLINGS)
     assert all(row["goodput_mbps_mean"] > 0 for row in rows)
-    assert all(row["gain"] == 1 for row in rows if row["paths"] == SINGLE.name)
+    assert all(row["gain_mean"] == 1 for row in rows if row["paths"] == SINGLE.name)
     assert len(tables["held_up"]) == len(SWEPT_M) * 4
     assert len(tables["assumptions"]) == (1 + len(few) + len(OTHER_LAWS)) * len(SWEPT_M) * 3
     replicated = {(row["paths"], row["assumption"]): row for row in tables["replication"]}

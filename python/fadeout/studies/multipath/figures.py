@@ -19,7 +19,7 @@ from fadeout.plot.style import (
     new_figure,
     new_grid,
 )
-from fadeout.studies.multipath.setups import (
+from fadeout.studies.multipath.runs import (
     BALIA,
     BASE,
     COUPLINGS,
@@ -30,9 +30,9 @@ from fadeout.studies.multipath.setups import (
     NEAR,
     SECOND,
     SINGLE,
-    Change,
     Setup,
 )
+from fadeout.study import Change
 from fadeout.study.figures import WIDE_INCHES, grouped_bars, legend_over
 
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ from typing import Any
 from fadeout import FadeoutError, _toml
 from fadeout.kernel import find
 from fadeout.results import Results
-from fadeout.studies.multipath.runs import Effort, paths
-from fadeout.studies.multipath.setups import (
+from fadeout.studies.multipath.runs import (
     LTE,
     MMWAVE,
     MULTIPATH,
@@ -19,8 +18,10 @@ from fadeout.studies.multipath.setups import (
     SEND_BUFFER,
     SINGLE,
     Change,
+    Effort,
     Setup,
     job,
+    paths,
 )
 from fadeout.study import IN_SIGHT, Job, Numbers, Runs, Section, Spread, overrides
 from fadeout.validate.kernel.scenario import HZ, KERNEL_SETTINGS

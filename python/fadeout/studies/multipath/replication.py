@@ -4,8 +4,7 @@ from functools import partial
 
 from fadeout import study
 from fadeout.studies.multipath.claims import mean
-from fadeout.studies.multipath.runs import Effort, Found, Point, measure
-from fadeout.studies.multipath.setups import (
+from fadeout.studies.multipath.runs import (
     BASE,
     DATA,
     LTE_ALONE,
@@ -14,18 +13,12 @@ from fadeout.studies.multipath.setups import (
     PUBLISHED,
     SINGLE,
     Change,
+    Effort,
     Setup,
     job,
+    measure,
 )
-from fadeout.study import (
-    OTHER_LAWS,
-    SIGHTS,
-    Job,
-    Law,
-    Runs,
-    Section,
-    share_in_sight,
-)
+from fadeout.study import SIGHTS, Job, Runs, Section
 
 THEIRS = PUBLISHED["replication"]
 DISTANCES_M: tuple[int, ...] = tuple(THEIRS["distances_m"])
@@ -49,40 +42,33 @@ def uplink(change: study.Change) -> Change:
 
 
 POINTS = [
-    *((BASE, (distance, setup)) for distance in DISTANCES_M for setup in SETUPS),
-    *((change, (distance, SINGLE)) for change in CHANGES for distance in DISTANCES_M),
+    *((BASE, distance, setup) for distance in DISTANCES_M for setup in SETUPS),
+    *((change, distance, SINGLE) for change in CHANGES for distance in DISTANCES_M),
 ]
 
 
-def of_place(effort: Effort, at: tuple[study.Change, Point], sight: str, seed: int) -> Job:
+def of_place(effort: Effort, at: tuple[study.Change, int, Setup], sight: str, seed: int) -> Job:
     """Returns the run of a point in a place."""
-    change, (distance_m, setup) = at
+    change, distance_m, setup = at
     return job(setup, (distance_m, sight), effort.duration, seed, uplink(change))
-
-
-def found_in(runs: Runs[Effort]) -> dict[study.Change, Found]:
-    """Returns the numbers of each place by change and point."""
-    found = runs.places(POINTS, partial(of_place, runs.effort), measure, runs.effort.swept)
-    return {
-        change: {point: places for (other, point), places in found.items() if other == change}
-        for change in (BASE, *CHANGES)
-    }
 
 
 def section(runs: Runs[Effort]) -> Section:
     """Returns the section that compares the uplink with the replication."""
-    found = found_in(runs)
-    laws: list[tuple[str, study.Change, Law]] = [("", BASE, share_in_sight)]
-    laws += [(name, BASE, law) for name, law in OTHER_LAWS.items()]
-    laws += [(change.name, change, share_in_sight) for change in CHANGES]
+    job_of = partial(of_place, runs.effort)
+    found = runs.in_places("change distance_m setup", POINTS, job_of, measure, runs.effort.swept)
+    by_change = found.by_change()
+    # The laws come before the other assumptions.
+    laws = [change for change in by_change if change not in (BASE, *CHANGES)]
     records = []
     for setup in SETUPS:
         name = NUMBERS.get(setup)
         theirs = THEIRS[name] if name else [THEIRS["lte_mbps"]] * len(DISTANCES_M)
-        for label, change, law in laws if setup is SINGLE else laws[:1]:
-            ours = [mean(found[change], (d, setup), law=law) for d in DISTANCES_M]
+        for change in (BASE, *laws, *CHANGES) if setup is SINGLE else (BASE,):
+            label = change.value if change in laws else change.name
+            ours = [mean(by_change[change], (d, setup)) for d in DISTANCES_M]
             records.append(
-                {"paths": setup.name, "coupling": setup.coupling, "assumption": label or "none"}
+                {**setup.data(), "assumption": "none" if change is BASE else label}
                 | {"_coupling": None if setup.is_single else setup.coupling}
                 | {
                     f"{whose}_{distance}_m_mbps": value

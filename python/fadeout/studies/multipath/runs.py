@@ -1,29 +1,193 @@
-"""The runs of the study, and the numbers read from them."""
+"""Setups of the study, its runs, and the numbers read from them."""
 
-from collections.abc import Mapping, Sequence
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from pathlib import Path
 from typing import Any
 
 import polars as pl
 
 from fadeout import study
 from fadeout.results import Results
-from fadeout.studies.multipath.setups import (
-    BASE,
-    CHANGES,
-    CLAIMED,
-    DISTANCES_M,
-    FAR,
-    NEAR,
-    SETUPS,
-    VARIANTS,
-    Change,
-    Setup,
-    Variant,
-    job,
+from fadeout.study import (
+    IN_SIGHT,
+    QUIET_CELL,
+    Choice,
+    Data,
+    FoundInPlaces,
+    Job,
+    Numbers,
+    Page,
+    Runs,
+    Values,
+    claims_of,
+    overrides,
+    published,
 )
-from fadeout.study import IN_SIGHT, Job, Numbers, Places, Runs, Values
+
+FOLDER = Path(__file__).parent
+DATA = Data.read(FOLDER)
+PAGE = Page.read(FOLDER)
+PUBLISHED = published(FOLDER)
+CLAIMS = claims_of(PUBLISHED)
+SCENARIO = FOLDER / "scenario.toml"
+
+DISTANCES_M = (50, 75, 100, 150)
+NEAR, FAR = DISTANCES_M[0], DISTANCES_M[-1]
+COUPLINGS = ("uncoupled", "lia", "olia", "balia", "coupled-cubic")
+INTERFACES = ("28", "73", "lte")
+SECOND = {"LTE": "lte", "73 GHz": "73"}
+"""Names of second paths, and their interfaces."""
+
+MULTIPATH = "flow.download.multipath"
+RECEIVE_WINDOW = "flow.download.tcp.receive-window"
+SEND_BUFFER = f"{MULTIPATH}.maximum-send-buffer"
+CONGESTION = "flow.download.congestion-control"
+
+
+SPEED_MPS = 2
+LENGTH_S = 20
+"""Length of a run in seconds. The walk passes the point at the distance half-way."""
+
+Place = tuple[int, str]
+"""A distance in metres, and the stratum: with or without line of sight."""
+
+
+@dataclass(frozen=True)
+class Setup:
+    """A single path, or 28 GHz and a second path."""
+
+    second: str | None = None
+    coupling: str = "uncoupled"
+    has_28: bool = True
+
+    def data(self) -> dict[str, Any]:
+        """Returns the columns of a data file that identify the setup."""
+        return {"paths": self.name, "coupling": self.coupling}
+
+    @property
+    def name(self) -> str:
+        """Name of the setup in tables."""
+        if self.second is None:
+            return "28 GHz alone"
+        return f"28 GHz + {self.second}" if self.has_28 else f"{self.second} alone"
+
+    @property
+    def used(self) -> tuple[str, ...]:
+        """Interfaces of the setup."""
+        first = ("28",) if self.has_28 else ()
+        return first if self.second is None else (*first, SECOND[self.second])
+
+    @property
+    def is_single(self) -> bool:
+        """True if the setup has one path."""
+        return len(self.used) == 1
+
+
+SINGLE = Setup()
+LTE_ALONE = Setup("LTE", has_28=False)
+LTE, MMWAVE, BALIA = Setup("LTE"), Setup("73 GHz"), Setup("LTE", "balia")
+SETUPS = (SINGLE, *(Setup(second, coupling) for second in SECOND for coupling in COUPLINGS))
+CLAIMED = (SINGLE, LTE, BALIA, MMWAVE)
+"""Setups of the paper's claims."""
+
+
+@dataclass(frozen=True)
+class Change(study.Change):
+    """A change of one assumption. Everything else is as in the scenario.
+
+    A `*` in a key stands for each interface in use. Keys of unused interfaces, and keys of several
+    paths for a single path, are left out.
+    """
+
+    is_uplink: bool = False
+    starts_second: bool = False
+    """True if the second path opens the connection."""
+
+
+BASE = Change.nothing()
+
+
+def job(
+    setup: Setup,
+    at: Place,
+    duration: Values,
+    seed: int,
+    change: Change = BASE,
+    probes: Values | None = None,
+) -> Job:
+    """Returns a run without the interfaces that its setup does not use."""
+    used = setup.used
+    distance_m, sight = at
+    values = {**QUIET_CELL, **duration, **(probes or {})}
+    start_m = -SPEED_MPS * LENGTH_S / 2
+    values |= {f"ue.ue-{name}.position": f'["{distance_m} m", "{start_m:g} m"]' for name in used}
+    # All cells are on one mast, so an obstacle blocks all or none.
+    values |= {f"cell.cell-{name}.channel.line-of-sight": sight for name in used}
+    without = [
+        part
+        for name in INTERFACES
+        if name not in used
+        for part in (f"link.core-{name}", f"cell.cell-{name}", f"ue.ue-{name}")
+    ]
+    if setup.is_single:
+        without.append(MULTIPATH)
+    else:
+        order = used[::-1] if change.starts_second else used
+        paths = [[f"core-{name}", f"ue-{name}"] for name in order]
+        if change.is_uplink:
+            paths = [path[::-1] for path in paths]
+        values[f"{MULTIPATH}.paths"] = json.dumps(paths)
+        if setup.coupling != "uncoupled":
+            values[f"{MULTIPATH}.coupling"] = setup.coupling
+    if change.is_uplink:
+        values |= {"flow.download.from": "phone", "flow.download.to": "server"}
+    values |= concerning(setup, change.values)
+    return Job(SCENARIO, overrides(values), tuple(without), seed, with_tables=probes is not None)
+
+
+def concerning(setup: Setup, values: Values) -> dict[str, str]:
+    """Returns those of `values` that concern the setup."""
+    found: dict[str, str] = {}
+    for key, value in values.items():
+        interface = key.split(".")[1].rpartition("-")[2]
+        if key == CONGESTION:
+            # A coupling is itself a congestion control.
+            if setup.coupling == "uncoupled":
+                found[key] = value
+        elif key.startswith("flow."):
+            if not (setup.is_single and key.startswith(MULTIPATH)):
+                found[key] = value
+        elif interface == "*":
+            found |= {key.replace("*", name): value for name in setup.used}
+        elif interface in setup.used:
+            found[key] = value
+    return found
+
+
+CHANGES = DATA.all("change", Change)
+NARROW = DATA.values["narrow"]
+
+
+@dataclass(frozen=True)
+class Variant(Choice):
+    """A way to send over 28 GHz and LTE, which helps to find the limit of coupled algorithms."""
+
+    coupling: str = "uncoupled"
+
+    @property
+    def setup(self) -> Setup:
+        """The paths and the coupling."""
+        return Setup("LTE", self.coupling)
+
+    @property
+    def change(self) -> Change:
+        """The difference from the scenario."""
+        return Change(self.name, "", self.values)
+
+
+VARIANTS = DATA.all("variant", Variant)
 
 Point = tuple[int, Setup]
 """A distance in metres and the setup there."""
@@ -57,57 +221,42 @@ class Effort(study.Effort):
     """Places of each stratum at other distances and with other couplings."""
 
 
-Found = Mapping[Point, Places[Numbers]]
-"""Numbers of each place, by point."""
-
-
-def main(runs: Runs[Effort]) -> Found:
+def main(runs: Runs[Effort]) -> FoundInPlaces:
     """Returns the numbers of the claims' points, and those of other points with fewer places."""
-    effort = runs.effort
-    return {
-        **collect(runs, [(BASE, point) for point in MAIN], effort)[BASE],
-        **collect(
-            runs, [(BASE, point) for point in OTHERS], replace(effort, seeds=effort.other_seeds)
-        )[BASE],
-    }
+    others = replace(runs.effort, seeds=runs.effort.other_seeds)
+    of_claims, of_others = (
+        changed(runs, [(BASE, *point) for point in points], effort).along("change")[BASE]
+        for points, effort in ((MAIN, runs.effort), (OTHERS, others))
+    )
+    return of_claims | of_others
 
 
-def sweep(runs: Runs[Effort]) -> Mapping[Change, Found]:
+def sweep(runs: Runs[Effort]) -> FoundInPlaces:
     """Returns the numbers of the claims' setups with one assumption changed at a time."""
-    points = [(change, point) for change in (BASE, *CHANGES) for point in MAIN]
-    return collect(runs, points, runs.effort.of_sweep())
+    points = [(change, *point) for change in (BASE, *CHANGES) for point in MAIN]
+    return changed(runs, points, runs.effort.of_sweep())
 
 
-def collect(
-    runs: Runs[Effort], points: Sequence[tuple[Change, Point]], effort: Effort
-) -> Mapping[Change, Found]:
-    """Returns the numbers of points with a change, by change."""
-    found = runs.places(points, partial(swept_job, effort), measure, effort.seeds)
-    by_change: dict[Change, dict[Point, Places[Numbers]]] = {change: {} for change, _ in points}
-    for (change, point), places in found.items():
-        by_change[change][point] = places
-    return by_change
+def changed(
+    runs: Runs[Effort], points: Sequence[tuple[Change, int, Setup]], effort: Effort
+) -> FoundInPlaces:
+    """Returns the numbers of setups at a distance, with a change."""
+
+    def job_of(at: tuple[Change, int, Setup], sight: str, seed: int) -> Job:
+        change, distance_m, setup = at
+        return job(setup, (distance_m, sight), effort.duration, seed, change)
+
+    return runs.in_places("change distance_m setup", points, job_of, measure, effort.seeds)
 
 
-def variants(runs: Runs[Effort]) -> dict[tuple[int, Variant], Places[Numbers]]:
+def variants(runs: Runs[Effort]) -> FoundInPlaces:
     """Returns the numbers of the variants at the nearest and at the farthest distance."""
     points = [(distance, variant) for distance in SWEPT_M for variant in VARIANTS]
-    job_of = partial(variant_job, runs.effort)
-    return runs.places(points, job_of, look_inside, runs.effort.swept)
 
+    def job_of(at: tuple[int, Variant], sight: str, seed: int) -> Job:
+        return variant_job(runs.effort, at, sight, seed)
 
-def traces(runs: Runs[Effort], variants: Sequence[Variant]) -> list[Results]:
-    """Returns one run of each variant with its tables, at the nearest distance with line
-    of sight.
-    """
-    jobs = [variant_job(runs.effort, (NEAR, variant), IN_SIGHT, 1) for variant in variants]
-    return runs.whole(jobs)
-
-
-def swept_job(effort: Effort, at: tuple[Change, Point], sight: str, seed: int) -> Job:
-    """Returns the run of a setup at a place, with an assumption changed."""
-    change, (distance_m, setup) = at
-    return job(setup, (distance_m, sight), effort.duration, seed, change)
+    return runs.in_places("distance_m variant", points, job_of, look_inside, runs.effort.swept)
 
 
 def variant_job(effort: Effort, at: tuple[int, Variant], sight: str, seed: int) -> Job:
@@ -115,6 +264,14 @@ def variant_job(effort: Effort, at: tuple[int, Variant], sight: str, seed: int) 
     distance_m, variant = at
     place = (distance_m, sight)
     return job(variant.setup, place, effort.duration, seed, variant.change, PROBES)
+
+
+def traces(runs: Runs[Effort]) -> dict[str, Results]:
+    """Returns one run of each drawn variant, at the nearest distance with line of sight."""
+    drawn = [variant for variant in VARIANTS if "drawn" in variant.tags]
+    jobs = [variant_job(runs.effort, (NEAR, variant), IN_SIGHT, 1) for variant in drawn]
+    names = (variant.name for variant in drawn)
+    return dict(zip(names, runs.whole(jobs), strict=True))
 
 
 def measure(results: Results) -> Numbers:

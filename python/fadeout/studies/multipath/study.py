@@ -1,46 +1,39 @@
-"""The study on Multipath TCP: the numbers of its tables."""
+"""The study on Multipath TCP: its report."""
 
 from collections.abc import Iterator, Mapping
 from statistics import fmean
 from typing import Any
 
 from fadeout.studies.multipath import figures, kernel, replication
-from fadeout.studies.multipath.claims import gain, mean, of, ratio, verdicts
+from fadeout.studies.multipath.claims import GOODPUT, gain, mean, verdicts
 from fadeout.studies.multipath.runs import (
+    BALIA,
+    DATA,
+    FAR,
     FULL_WINDOW,
+    LTE,
+    MMWAVE,
+    NEAR,
+    PAGE,
+    PUBLISHED,
+    SINGLE,
     SWEPT_M,
     Effort,
-    Found,
     Point,
     main,
     sweep,
     traces,
     variants,
 )
-from fadeout.studies.multipath.setups import (
-    BALIA,
-    BASE,
-    DATA,
-    FAR,
-    LTE,
-    MMWAVE,
-    NEAR,
-    PAGE,
-    PUBLISHED,
-    SHOWN,
-    SINGLE,
-    Change,
-)
 from fadeout.study import (
     IN_SIGHT,
-    OTHER_LAWS,
     OUT_OF_SIGHT,
+    Change,
     Estimate,
-    Law,
+    FoundInPlaces,
     Runs,
     Section,
     Study,
-    mixed,
     share_in_sight,
 )
 from fadeout.study.forms import fill
@@ -85,74 +78,59 @@ def implied_mbps(point: Point) -> str:
     return fill(IMPLIED[point], PUBLISHED["derived"])
 
 
-def beside(found: Found, point: Point) -> dict[str, Any]:
+def beside(found: FoundInPlaces, point: Point) -> dict[str, Any]:
     """Returns a rate in the paper's text beside ours."""
     distance, setup = point
     record: dict[str, Any] = {"distance_m": distance, "paths": setup.name}
-    record |= {"published_mbps": implied_mbps(point), "goodput_mbps": of(found, point)}
+    record |= {"published_mbps": implied_mbps(point), GOODPUT: found.mean(point, GOODPUT)}
     for name, sight in (("in_sight", IN_SIGHT), ("out_of_sight", OUT_OF_SIGHT)):
-        record[f"{name}_mbps"] = fmean(each["goodput_mbps"] for each in found[point][sight])
+        record[f"{name}_mbps"] = fmean(each[GOODPUT] for each in found[point][sight])
     return record | {"share_in_sight": share_in_sight(distance)}
 
 
-def over_distance(found: Found) -> Section:
-    """Returns the section on throughput and latency of every setup."""
+def over_distance(found: FoundInPlaces) -> Section:
+    """Returns the section on throughput and latency. The single path has no second one."""
     gains = {point: gain(found, point) for point in found}
-    rtts = {point: of(found, point, "rtt_ms") for point in found}
-    records = [
-        distance_record(found, point, gains[point], rtts[point])
-        for point in sorted(found, key=lambda point: point[0])
-    ]
-    return PAGE.section(
-        "distance", records, figures={"gain-and-rtt": figures.gain_and_rtt(gains, rtts)}
-    )
-
-
-def distance_record(found: Found, point: Point, value: Estimate, rtt: Estimate) -> dict[str, Any]:
-    """Returns a row of the main table. The single path has no gain and no second path."""
-    distance, setup = point
-    second = {"mbps": mean(found, point, "second_mbps")}
-    second["rtt_ms"] = mean(found, point, "second_rtt_ms")
-    is_alone = setup == SINGLE
-    return {
-        "distance_m": distance,
-        "paths": setup.name,
-        "coupling": setup.coupling,
-        "_coupling": None if is_alone else setup.coupling,
-        "goodput_mbps": of(found, point),
-        "_gain": None if is_alone else value,
-        "gain": value.mean,
-        "gain_ci95": value.ci95,
-        "_second": dict.fromkeys(second) if is_alone else second,
-        "second_path_mbps": second["mbps"],
-        "rtt_ms": rtt,
-        "second_path_rtt_ms": second["rtt_ms"],
-        "places": sum(map(len, found[point].values())),
-    }
-
-
-def held_up(runs: Runs[Effort], found: Found) -> Section:
-    """Returns the section on the loss of coupled algorithms when LTE is added."""
+    rtts = {point: found.mean(point, "rtt_ms") for point in found}
     records = []
-    for (distance, variant), numbers in variants(runs).items():
-        value = ratio(numbers, found[distance, SINGLE], distance)
-        means = {
-            name: mixed(numbers, distance, lambda each, name=name: each[name])
-            for name in numbers[IN_SIGHT][0]
-        }
-        # The redundant scheduler sends everything twice, so the difference has no meaning.
-        waiting_mb = None if "redundant" in variant.name else means["waiting_mb"]
-        records.append(
-            {"distance_m": distance, "variant": variant.name}
-            | {"_gain": value, "gain": value.mean, "gain_ci95": value.ci95}
-            | {**means, "_waiting_mb": waiting_mb, "places": 2 * runs.effort.swept}
+    for point in sorted(found, key=lambda point: point[0]):
+        distance, setup = point
+        second: Mapping[str, float | None] = (
+            dict.fromkeys(("second_mbps", "second_rtt_ms"))
+            if setup == SINGLE
+            else {name: mean(found, point, name) for name in ("second_mbps", "second_rtt_ms")}
         )
-    names = (variant.name for variant in SHOWN)
-    drawn = figures.inside(dict(zip(names, traces(runs, SHOWN), strict=True)))
+        records.append(
+            {"distance_m": distance, **setup.data(), **second}
+            | {"_coupling": None if setup == SINGLE else setup.coupling}
+            | {"_gain": None if setup == SINGLE else gains[point], "gain": gains[point]}
+            | {GOODPUT: found.mean(point, GOODPUT), "rtt_ms": rtts[point]}
+            | {"places": sum(map(len, found[point].values()))}
+        )
+    drawn = {"gain-and-rtt": figures.gain_and_rtt(gains, rtts)}
+    return PAGE.section("distance", records, figures=drawn)
+
+
+def held_up(runs: Runs[Effort], found: FoundInPlaces) -> Section:
+    """Returns the section on the loss of coupled algorithms when LTE is added."""
+    inside = variants(runs)
+    # The single path has more places. A comparison has the first ones.
+    alone = {(at_m, SINGLE): found[at_m, SINGLE] for at_m in SWEPT_M}
+    compared = FoundInPlaces(("distance_m", "variant"), {**inside.numbers, **alone})
+    records = []
+    for point in inside:
+        numbers = {name: mean(inside, point, name) for name in inside[point][IN_SIGHT][0]}
+        value = compared.ratio(point, (point[0], SINGLE), GOODPUT)
+        # The redundant scheduler sends everything twice, so the difference has no meaning.
+        waiting_mb = None if "redundant" in point[1].name else numbers["waiting_mb"]
+        records.append(
+            {**inside.labels(point), "gain": value, **numbers, "_waiting_mb": waiting_mb}
+            | {"places": 2 * runs.effort.swept}
+        )
     return PAGE.section(
         "held_up",
         records,
-        figures={"inside": drawn},
+        figures={"inside": figures.inside(traces(runs))},
         seeds=runs.effort.swept,
         full_window=FULL_WINDOW,
     )
@@ -161,41 +139,39 @@ def held_up(runs: Runs[Effort], found: Found) -> Section:
 def assumptions(runs: Runs[Effort]) -> Section:
     """Returns the section on the effect of each open assumption."""
     effort = runs.effort.of_sweep()
-    swept = sweep(runs)
-    rows: list[tuple[Change, Found, Law]] = [
-        (change, found, share_in_sight) for change, found in swept.items()
+    swept = sweep(runs).by_change()
+    gains = {
+        change: {point: gain(found, point) for point in SWEPT_POINTS}
+        for change, found in swept.items()
+    }
+    numbers = (GOODPUT, "rtt_ms", "second_mbps", "second_rtt_ms")
+    data = [
+        {**change.data(), "distance_m": point[0], **point[1].data(), "gain": value}
+        | {"alone_mbps": mean(swept[change], (point[0], SINGLE))}
+        | {name: mean(swept[change], point, name) for name in numbers}
+        for change, of_change in gains.items()
+        for point, value in of_change.items()
     ]
-    # A law weighs the same places in another way, so it needs no runs.
-    rows += [(Change("line of sight", name), swept[BASE], law) for name, law in OTHER_LAWS.items()]
-    records: list[dict[str, Any]] = []
-    data: list[dict[str, Any]] = []
-    shown: dict[Change, dict[Point, Estimate]] = {}
-    for change, found, law in rows:
-        gains = {point: gain(found, point, law) for point in SWEPT_POINTS}
-        shown[change] = gains
-        records.append(
-            {
-                "name": change.name,
-                "alone": {d: mean(found, (d, SINGLE), law=law) for d in SWEPT_M},
-                "gain": {head(point): value for point, value in gains.items()},
-            }
-        )
-        data += [
-            {**change.data(), **sweep_data(point, found, value, law)}
-            for point, value in gains.items()
-        ]
+    records = [
+        {
+            "name": change.name,
+            "alone": {d: mean(found, (d, SINGLE)) for d in SWEPT_M},
+            "gain": {head(point): value for point, value in gains[change].items()},
+        }
+        for change, found in swept.items()
+    ]
     return PAGE.section(
         "assumptions",
         records,
         data=data,
-        figures={"sweep": figures.sweep(shown)},
+        figures={"sweep": figures.sweep(gains)},
         distances=SWEPT_M,
         points=[head(point) for point in SWEPT_POINTS],
         paper_mbps={d: implied_mbps((d, SINGLE)) for d in SWEPT_M},
         paper_gain={head(point): PAPER_GAINS.get(point) for point in SWEPT_POINTS},
         seeds=effort.seeds,
         length_s=effort.duration_s,
-        reached=reached(shown),
+        reached=reached(gains),
     )
 
 
@@ -220,24 +196,6 @@ def reached(shown: Mapping[Change, Mapping[Point, Estimate]]) -> str:
             f"{share}{names}."
         )
     return "\n".join(lines)
-
-
-def sweep_data(point: Point, found: Found, value: Estimate, law: Law) -> dict[str, Any]:
-    """Returns the numbers of a row of the sweep."""
-    distance, setup = point
-    return {
-        "distance_m": distance,
-        "paths": setup.name,
-        "coupling": setup.coupling,
-        "gain": value.mean,
-        "gain_ci95": value.ci95,
-        "alone_mbps": mean(found, (distance, SINGLE), law=law),
-        "goodput_mbps": mean(found, point, law=law),
-        "rtt_ms": mean(found, point, "rtt_ms", law),
-        "second_path_mbps": mean(found, point, "second_mbps", law),
-        "second_path_rtt_ms": mean(found, point, "second_rtt_ms", law),
-        "places": sum(map(len, found[point].values())),
-    }
 
 
 STUDY = Study.of(DATA, PAGE, Effort, sections)
