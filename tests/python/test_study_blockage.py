@@ -26,11 +26,10 @@ from fadeout.studies.blockage.runs import (
     PUBLISHED,
     SENDERS,
     Level,
-    Outcome,
     reduction,
     totals,
 )
-from fadeout.study import Job, Runs, ThreadRunner, overrides
+from fadeout.study import Found, Job, Runs, ThreadRunner, overrides
 from fadeout.study.job import Reader
 
 STATED = PUBLISHED["setup"]["stated"]
@@ -52,8 +51,7 @@ def test_the_cell_states_what_the_paper_states():
 
 
 def test_the_cell_reaches_the_papers_clear_rate():
-    found = CELL.found(Runs(ThreadRunner(), STUDY.full), {"": {}}, seeds=1, lengths_s=())
-    rate = found[""].clear_mbps
+    (rate,) = CELL.clear_mbps(Runs(ThreadRunner(), STUDY.full), {("",): {}}).values()
     # The number of resource blocks changes the rate in steps of 1.8 %.
     assert rate == pytest.approx(PUBLISHED["case"][0]["throughput_mbps"], rel=0.01)
 
@@ -97,12 +95,12 @@ def test_the_vehicles_depth_is_model_bs():
 def test_findings_are_judged_by_the_papers_checks():
     def judged(losses: tuple[float, ...], spread: float, seeds: int = 6) -> list[str]:
         runs = {
-            length: [
+            (length,): [
                 {"loss_pct": loss + spread * (-1) ** n, "timeouts": index} for n in range(seeds)
             ]
             for index, (length, loss) in enumerate(zip(LENGTHS, losses, strict=True))
         }
-        return [verdict.outcome for verdict in verdicts(Outcome(800, runs))]
+        return [verdict.outcome for verdict in verdicts(Found(("blocked",), runs))]
 
     assert judged((12, 54, 72), 0.1) == ["holds"] * 4
     # Losses below the blocked time have the wrong sign. The fall to 1 s is the largest.
@@ -159,8 +157,8 @@ def test_a_total_blockage_costs_its_share_of_the_time_on_both_levels(slow: tuple
     # One period of the blockages has each of them once.
     runs = Runs(ThreadRunner(), replace(STUDY.quick, duration_s=5))
     for level, values in zip(slow, ({}, DEPTHS["nothing passes"]), strict=True):
-        found = level.found(runs, {"total": values}, seeds=2)["total"]
-        means = list(found.means("loss_pct").values())
+        found = level.found(runs, "setup", {("total",): values}, seeds=2)
+        means = [found.mean(point, "loss_pct").mean for point in found]
         assert means == sorted(means)
         # The cost of shorter blockages depends on the phase.
         assert 15 < means[-1] < 35
@@ -203,14 +201,16 @@ def test_the_report_has_all_its_tables(tmp_path: Path):
     whole = len(DEPTHS) + 2 * len(CASES_S)
     assert len(runner.jobs) + whole == runner.expected
     found = json.loads((tmp_path / "results.json").read_text())
-    assert [row["published_loss_pct"] for row in found["table"]] == [12.0, 54.0, 72.0]
-    assert len(found["senders"]) == 2 * len(SENDERS)
-    assert len(found["fine"]) == len(POINTS.round_trips_ms) * len(POINTS.windows_mb)
-    assert len(found["length"]) == len(effort.lengths_s) * len(LENGTH_SETUPS)
-    assert len(found["reductions"]) == len(POINTS.reductions) * (len(POINTS.reduced_senders) + 1)
+    published = [row["published_loss_pct"] for row in found["table"] if row["setup"] == "nearest"]
+    assert published == [12.0, 54.0, 72.0]
+    rows = {name: len(of) / len(LENGTHS) for name, of in found.items() if isinstance(of, list)}
+    assert rows["senders"] == 2 * len(SENDERS)
+    assert rows["fine"] == len(POINTS.round_trips_ms) * len(POINTS.windows_mb)
+    assert rows["length"] == len(effort.lengths_s) * len(LENGTH_SETUPS)
+    assert rows["reductions"] == len(POINTS.reductions) * (len(POINTS.reduced_senders) + 1)
     axes = ("stack", "round_trip", "buffer", "effect", "reduction", "length_s")
     grid = {tuple(row[axis] for axis in axes) for row in found["grid"]}
-    assert len(found["grid"]) == len(grid) == 3 * 3 * 2 * 2 * len(SENDERS)
+    assert rows["grid"] == len(grid) == 3 * 3 * 2 * 2 * len(SENDERS)
     assert {row["claim"] for row in found["claims"]} == {"kept", "ordering", "knee", "timeouts"}
     report = (tmp_path / "report.md").read_text()
     assert "12 %" in report

@@ -1,14 +1,13 @@
 """Checks of the paper's findings."""
 
-from fadeout.studies.blockage.runs import CLAIMS, LENGTHS, Outcome
-from fadeout.study import Verdict, estimate, values
+from fadeout.studies.blockage.runs import CLAIMS, LENGTHS
+from fadeout.study import Found, Verdict, estimate, values
 
 
-def verdicts(found: Outcome) -> list[Verdict]:
-    """Returns the verdicts on the paper's findings, seed by seed."""
+def verdicts(found: Found) -> list[Verdict]:
+    """Returns the verdicts on the findings, seed by seed. The axis of `found` is `blocked`."""
     kept = {
-        length: [100 - loss for loss in values(numbers, "loss_pct")]
-        for length, numbers in found.runs.items()
+        length: [100 - loss for loss in values(found[length,], "loss_pct")] for length in LENGTHS
     }
     before = [[100.0] * len(kept[LENGTHS[0]]), *kept.values()]
     falls = [
@@ -22,9 +21,9 @@ def verdicts(found: Outcome) -> list[Verdict]:
 
     timed_out = {
         f"runs with an RTO at {length}": estimate(
-            [100.0 * (count > 0) for count in values(numbers, "timeouts")]
+            [100.0 * (count > 0) for count in values(found[length,], "timeouts")]
         )
-        for length, numbers in found.runs.items()
+        for length in LENGTHS
     }
     knee = {
         "fall to 0.2 s less fall to 0.1 s": estimate(larger(0)),

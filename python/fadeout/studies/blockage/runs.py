@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
-from typing import Any, TypeVar
+from typing import Any
 
 from fadeout import study
 from fadeout.results import Results
@@ -14,18 +14,17 @@ from fadeout.study import (
     QUIET_CELL,
     Choice,
     Data,
-    Estimate,
+    Found,
     Job,
     Numbers,
-    OfSeeds,
     Page,
     Runs,
     Values,
     claims_of,
-    mean,
     overrides,
     published,
 )
+from fadeout.study.found import Point
 
 FOLDER = Path(__file__).parent
 DATA = Data.read(FOLDER)
@@ -40,8 +39,6 @@ PAPER_PCT = {f"{case['block_s']:g} s": float(case["degradation_pct"]) for case i
 LENGTHS = tuple(PAPER_PCT)
 PERIOD_S: float = PUBLISHED["setup"]["stated"]["blockage_period_s"]
 UNBLOCKED_MBPS: float = PUBLISHED["case"][0]["throughput_mbps"]
-
-Key = TypeVar("Key")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,14 +90,6 @@ class Points:
 
 
 @dataclass(frozen=True)
-class Setup(Choice):
-    """A column of the first table."""
-
-    has_cell: bool = False
-    """True for the full stack."""
-
-
-@dataclass(frozen=True)
 class Change(study.Change):
     """A change of one assumption. Everything else is as in the scenario."""
 
@@ -108,31 +97,15 @@ class Change(study.Change):
     """Depths of the blockage at which the assumption can matter. Empty for all."""
 
 
-@dataclass(frozen=True)
-class Outcome:
-    """Runs of a setup with each length of the blockages, and without blockages."""
+def rms_error(found: Found, point: Point) -> float:
+    """Returns the distance from the published losses and the unblocked rate, percentage points.
 
-    clear_mbps: float
-    """Goodput without blockages."""
-    runs: Mapping[str, OfSeeds]
-    """Numbers of each seed, by length of the blockages."""
-
-    @property
-    def losses(self) -> dict[str, Estimate]:
-        """Loss of goodput in percent, by length of the blockages."""
-        return {length: mean(numbers, "loss_pct") for length, numbers in self.runs.items()}
-
-    def means(self, name: str) -> dict[str, float]:
-        """Returns the mean of a number over the seeds, by length of the blockages."""
-        return {length: mean(numbers, name).mean for length, numbers in self.runs.items()}
-
-    @property
-    def rms_error(self) -> float:
-        """Distance from the published losses and the unblocked rate, in percentage points."""
-        ours = self.means("loss_pct")
-        squares = [(ours[length] - paper) ** 2 for length, paper in PAPER_PCT.items()]
-        squares.append((100 * (self.clear_mbps / UNBLOCKED_MBPS - 1)) ** 2)
-        return math.sqrt(fmean(squares))
+    The last part of `point` is the length of the blockages, and the error is over all lengths.
+    """
+    points = [(*point[:-1], length) for length in LENGTHS]
+    errors = [found.mean(each, "loss_pct").mean - PAPER_PCT[each[-1]] for each in points]
+    errors.append(100 * (found[point][0]["clear_mbps"] / UNBLOCKED_MBPS - 1))
+    return math.sqrt(fmean([error**2 for error in errors]))
 
 
 @dataclass(frozen=True)
@@ -158,48 +131,54 @@ class Level:
         removed = f"{self.blockage}."
         return {key: value for key, value in values.items() if not f"{key}.".startswith(removed)}
 
+    def clear_mbps(self, runs: Runs[Effort], setups: Mapping[Point, Values]) -> dict[Point, float]:
+        """Returns the goodput of each setup without blockages."""
+        common = {**self.quiet, **runs.effort.duration}
+        jobs = [
+            Job(self.scenario, overrides({**common, **self.clear(values)}), (self.blockage,))
+            for values in setups.values()
+        ]
+        found = runs.each(jobs, totals)
+        return {at: numbers["goodput_mbps"] for at, numbers in zip(setups, found, strict=True)}
+
     def found(
         self,
         runs: Runs[Effort],
-        setups: Mapping[Key, Values],
+        axes: str,
+        setups: Mapping[Point, Values],
         seeds: int,
         lengths_s: Sequence[float] = CASES_S,
-    ) -> dict[Key, Outcome]:
-        """Returns the runs of each setup, by length of the blockages.
+    ) -> Found:
+        """Returns the numbers of each setup and length of the blockages, which is the last axis.
 
         The loss is relative to the same setup without blockages. The seed draws the phase and the
         vehicle's distances, and a seed's draws are the same in every setup.
         """
         common = {**self.quiet, **runs.effort.duration}
-        without = (self.blockage,)
-        unblocked = [
-            Job(self.scenario, overrides({**common, **self.clear(values)}), without)
-            for values in setups.values()
-        ]
-        rates = [numbers["goodput_mbps"] for numbers in runs.each(unblocked, totals)]
+        clear_mbps = self.clear_mbps(runs, setups)
 
-        def job(point: tuple[Key, float], seed: int) -> Job:
-            key, length_s = point
-            values = {**common, **setups[key], **self.blocked(length_s)}
+        def job(point: tuple[Point, float], seed: int) -> Job:
+            setup, length_s = point
+            values = {**common, **setups[setup], **self.blocked(length_s)}
             return Job(self.scenario, overrides(values), seed=seed)
 
-        points = [(key, length_s) for key in setups for length_s in lengths_s]
-        numbers = runs.over_seeds(points, job, totals, seeds)
-
-        def with_loss(point: tuple[Key, float], rate: float) -> list[Numbers]:
-            return [
-                {**each, "loss_pct": 100 * (1 - each["goodput_mbps"] / rate)}
-                for each in numbers[point]
+        points = [(setup, length_s) for setup in setups for length_s in lengths_s]
+        numbers = {
+            (*setup, f"{length_s:g} s"): [
+                {
+                    **each,
+                    "loss_pct": 100 * (1 - each["goodput_mbps"] / clear_mbps[setup]),
+                    "clear_mbps": clear_mbps[setup],
+                }
+                for each in of_seeds
             ]
-
-        return {
-            key: Outcome(rate, {f"{s:g} s": with_loss((key, s), rate) for s in lengths_s})
-            for key, rate in zip(setups, rates, strict=True)
+            for (setup, length_s), of_seeds in runs.over_seeds(points, job, totals, seeds).items()
         }
+        return Found((*axes.split(), "blocked"), numbers)
 
     def traces(
-        self, runs: Runs[Effort], setups: Mapping[Key, Values], length_s: float
-    ) -> dict[Key, Results]:
+        self, runs: Runs[Effort], setups: Mapping[str, Values], length_s: float
+    ) -> dict[str, Results]:
         """Returns one run of each setup, with its tables."""
         fixed = {**self.blocked(length_s), **self.fixed_phase}
         made = [
@@ -247,9 +226,10 @@ PAGE = Page.read(
         "unblocked_mbps": UNBLOCKED_MBPS,
         "paper_pct": PAPER_PCT,
         "lengths": LENGTHS,
+        "shortest": LENGTHS[0],
     },
 )
-SETUPS = DATA.all("setup", Setup)
+SETUPS = DATA.all("setup", Choice)
 SENDERS, BUFFERS, EFFECTS, LENGTH_SETUPS, DEPTHS = (
     {one.name: one.values for one in DATA.all(table, Choice)}
     for table in ("sender", "buffer", "effect", "length-setup", "depth")

@@ -1,7 +1,8 @@
-"""The study on blockages: the numbers of its tables."""
+"""The study on blockages: its setups and its report."""
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from fadeout.studies.blockage import figures
@@ -33,24 +34,26 @@ from fadeout.studies.blockage.runs import (
     Change,
     Effort,
     Level,
-    Outcome,
     blocked_by,
     length,
     reduction,
+    rms_error,
     round_trip,
     window,
 )
 from fadeout.study import (
     UNCHANGED,
     Estimate,
+    Found,
     Runs,
     Section,
     Study,
+    Tables,
     Values,
-    difference,
     exactly,
 )
 from fadeout.study.figures import bar_rows
+from fadeout.study.found import Point
 
 NEAREST = "nearest"
 """Name of the combination in the grid that is nearest to the paper, in tables."""
@@ -68,6 +71,7 @@ TRACED = {
     "probe.bearers": "2 ms",
     "probe.throughput": "10 ms",
 }
+TABLES = Tables(DATA, PAGE, {})
 
 
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
@@ -75,13 +79,12 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
     effort = runs.effort
     nearest, grid = search(runs)
     runs.facts["seeds_of_the_full_stack's_assumptions"] = effort.cell_seeds
-    found = {}
-    for setup in SETUPS:
-        level = CELL if setup.has_cell else LINK
-        found |= level.found(runs, {setup.name: setup.values}, effort.seeds)
-    found |= LINK.found(runs, {NEAREST: nearest}, effort.seeds)
+    found = LINK.found(runs, "setup", {(NEAREST,): nearest}, effort.seeds)
+    for setup in reversed(SETUPS):
+        level = CELL if setup.kind == "cell" else LINK
+        found = level.found(runs, "setup", {(setup.name,): setup.values}, effort.seeds) | found
     yield headline(found)
-    yield PAGE.claims({name: verdicts(outcome) for name, outcome in found.items()})
+    yield PAGE.claims({name: verdicts(each) for name, each in found.along("setup").items()})
     yield senders(runs)
     yield reductions(runs)
     yield fine(runs)
@@ -95,79 +98,61 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
     yield traces(runs, nearest)
 
 
-def key_of(name: str) -> str:
-    """Returns a name as the key of a data file."""
-    return name.lower().replace(" %", "").replace(", ", "_").replace(" ", "_").replace("'", "")
+def losses(found: Found, point: Point = ()) -> list[Estimate]:
+    """Returns the losses of a setup in percent, from the shortest blockages on."""
+    lengths = found.parts("blocked")
+    return [found.mean((*point, length), "loss_pct") for length in lengths]
 
 
-def headline(found: Mapping[str, Outcome]) -> Section:
+def headline(found: Found) -> Section:
     """Returns the section that compares the paper's table with both levels and the nearest
     assumptions.
     """
-    losses = {name: outcome.losses for name, outcome in found.items()}
-    timeouts = {name: outcome.means("timeouts") for name, outcome in found.items()}
-    records = [
-        {
-            "block_s": case["block_s"],
-            "published_mbps": case["throughput_mbps"],
-            "published_loss_pct": case["degradation_pct"],
-            "_loss": {name: each[at] for name, each in losses.items()},
-            **{key_of(name): each[at] for name, each in losses.items()},
-            **{f"{key_of(name)}_timeouts_a_run": each[at] for name, each in timeouts.items()},
-        }
-        for at, case in zip(LENGTHS, CASES, strict=True)
-    ]
+    cases = dict(zip(LENGTHS, CASES, strict=True))
+    names = found.parts("setup")
     bars = {"paper": [exactly(paper) for paper in PAPER_PCT.values()]}
-    bars |= {name: list(each.values()) for name, each in losses.items()}
+    bars |= {name: losses(found, (name,)) for name in names}
     figure = bar_rows(
         {"Loss of goodput (%)": bars},
         LENGTHS,
         x_label="Blocked every 5 s",
-        colors=["black", *(figures.COLORS[name] for name in found)],
+        colors=["black", *(figures.COLORS[name] for name in names)],
         height=0.9,
     )
-    return PAGE.section(
+    return TABLES.section(
         "table",
-        records,
-        unit="_pct",
-        figures={"bars": figure},
-        setups=list(found),
-        clear={name: outcome.clear_mbps for name, outcome in found.items()},
+        found,
+        {
+            "published_mbps": lambda at: cases[at[-1]]["throughput_mbps"],
+            "published_loss_pct": lambda at: cases[at[-1]]["degradation_pct"],
+        },
+        {"bars": figure},
+        setups=names,
+        clear={name: found[name, LENGTHS[0]][0]["clear_mbps"] for name in names},
         shares=", ".join(f"{case['blockage_ratio_pct']:g} %" for case in CASES),
-        off=found[NEAREST].rms_error,
+        off=rms_error(found, (NEAREST, LENGTHS[0])),
     )
 
 
 def senders(runs: Runs[Effort]) -> Section:
     """Returns the section on the loss of each sender, with everything else equal."""
-    seeds = runs.effort.knee_seeds
     windows: dict[str, Values] = {"never binds": {}, f"{POINTS.papers_window_mb:g} MB": WINDOW}
-    found = LINK.found(
-        runs,
-        {(s, w): {**SENDERS[s], **windows[w]} for w in windows for s in SENDERS},
-        seeds,
-    )
-    records = [
-        {"sender": sender, "window": size, "unblocked_mbps": outcome.clear_mbps}
-        | {"loss": outcome.losses}
-        | {name: outcome.means(name) for name in ("recoveries", "timeouts")}
-        for (sender, size), outcome in found.items()
-    ]
+    setups = {(s, w): {**SENDERS[s], **windows[w]} for w in windows for s in SENDERS}
+    found = LINK.found(runs, "sender window", setups, runs.effort.knee_seeds)
 
     # With an unlimited window, slow start overruns the buffer. A sender without SACK then loses so
     # much goodput that the effect of the blockages is hidden.
     def over(base: str) -> str:
-        ours, its = (found[sender, list(windows)[-1]].runs for sender in (NO_GUARD, base))
-        return ", ".join(
-            f"{difference(ours[at], its[at], 'loss_pct').text('+.1f')} points at {at}"
-            for at in LENGTHS
-        )
+        size = list(windows)[-1]
+        margins = {
+            at: found.less((NO_GUARD, size, at), (base, size, at), "loss_pct") for at in LENGTHS
+        }
+        return ", ".join(f"{each.text('+.1f')} points at {at}" for at, each in margins.items())
 
-    return PAGE.section(
+    return TABLES.section(
         "senders",
-        records,
-        unit="_pct",
-        seeds=seeds,
+        found,
+        seeds=runs.effort.knee_seeds,
         over_sack=over(SACK),
         over_guard=over(GUARDED),
     )
@@ -179,25 +164,23 @@ def reductions(runs: Runs[Effort]) -> Section:
     The window is varied at the study's length of a run, and for the paper's sender at the second
     length too.
     """
-    seeds = runs.effort.knee_seeds
     own, longer = runs.effort.lengths_s[:2]
     pairs = [*((sender, own) for sender in POINTS.reduced_senders), (NO_GUARD, longer)]
-    found = LINK.found(
-        runs,
-        {
-            (sender, share, s): {**SENDERS[sender], **WINDOW, **reduction(share), **length(s)}
-            for sender, s in pairs
-            for share in POINTS.reductions
-        },
-        seeds,
-    )
-    records = [
-        {"sender": sender, "window_after_a_loss": share, "length_s": seconds}
-        | {"unblocked_mbps": outcome.clear_mbps, "loss": outcome.losses}
-        | {"rms_error": outcome.rms_error}
-        for (sender, share, seconds), outcome in found.items()
-    ]
-    return PAGE.section("reductions", records, unit="_pct", seeds=seeds)
+    setups = {
+        (sender, share, s): {**SENDERS[sender], **WINDOW, **reduction(share), **length(s)}
+        for sender, s in pairs
+        for share in POINTS.reductions
+    }
+    axes = "sender window_after_a_loss length_s"
+    return with_errors(runs, "reductions", axes, setups, runs.effort.knee_seeds)
+
+
+def with_errors(
+    runs: Runs[Effort], name: str, axes: str, setups: Mapping[Point, Values], seeds: int
+) -> Section:
+    """Returns a section with the distance of each setup from the paper."""
+    found = LINK.found(runs, axes, setups, seeds)
+    return TABLES.section(name, found, {"rms_error": lambda at: rms_error(found, at)}, seeds=seeds)
 
 
 def fine(runs: Runs[Effort]) -> Section:
@@ -205,38 +188,32 @@ def fine(runs: Runs[Effort]) -> Section:
     fine grid.
     """
     seeds = runs.effort.fine_seeds
-    found = LINK.found(
-        runs,
-        {
-            (ms, mb): {**SENDERS[NO_GUARD], **round_trip(ms), **window(mb)}
-            for ms in POINTS.round_trips_ms
-            for mb in POINTS.windows_mb
-        },
-        seeds,
-    )
-    losses = [outcome.means("loss_pct") for outcome in found.values()]
-    records = [
-        {"round_trip_ms": ms, "window_mb": mb, "unblocked_mbps": outcome.clear_mbps}
-        | {f"loss_{at}_pct": mean for at, mean in loss.items()}
-        | {"_loss": loss, "rms_error": outcome.rms_error, "seeds": seeds}
-        for ((ms, mb), outcome), loss in zip(found.items(), losses, strict=True)
+    setups = {
+        (ms, mb): {**SENDERS[NO_GUARD], **round_trip(ms), **window(mb)}
+        for ms in POINTS.round_trips_ms
+        for mb in POINTS.windows_mb
+    }
+    found = LINK.found(runs, "round_trip_ms window_mb", setups, seeds)
+    of_setups = [[each.mean for each in losses(found, setup)] for setup in setups]
+    near = [
+        [
+            abs(loss - paper) <= NEAR_POINTS
+            for loss, paper in zip(of, PAPER_PCT.values(), strict=True)
+        ]
+        for of in of_setups
     ]
-    near = [{at: abs(loss[at] - PAPER_PCT[at]) <= NEAR_POINTS for at in LENGTHS} for loss in losses]
-    shortest, *others = LENGTHS
-    both = [
-        loss[shortest]
-        for loss, is_near in zip(losses, near, strict=True)
-        if all(is_near[at] for at in others)
-    ]
-    return PAGE.section(
+    both = [of[0] for of, is_near in zip(of_setups, near, strict=True) if all(is_near[1:])]
+    return TABLES.section(
         "fine",
-        sorted(records, key=lambda record: record["rms_error"])[:SHOWN_ROWS],
-        data=records,
+        nearest_first(found),
+        {"rms_error": lambda at: rms_error(found, at)},
+        rows=SHOWN_ROWS,
         seeds=seeds,
         near=NEAR_POINTS,
-        count=len(records),
+        count=len(setups),
         alone=", ".join(
-            f"{sum(each[at] for each in near)} of {len(records)} at {at}" for at in LENGTHS
+            f"{sum(each[n] for each in near)} of {len(setups)} at {at}"
+            for n, at in enumerate(LENGTHS)
         ),
         both=len(both),
         low=min(both, default=None),
@@ -244,23 +221,21 @@ def fine(runs: Runs[Effort]) -> Section:
     )
 
 
+def nearest_first(found: Found) -> Found:
+    """Returns the points from the setup that is nearest to the paper on."""
+    ranked = sorted(found, key=lambda point: rms_error(found, point))
+    return replace(found, numbers={point: found[point] for point in ranked})
+
+
 def lengths(runs: Runs[Effort]) -> Section:
     """Returns the section on the length of a run. Slow start matters less in a long run."""
     seeds = runs.effort.knee_seeds
-    found = LINK.found(
-        runs,
-        {
-            (name, s): {**values, **length(s)}
-            for name, values in LENGTH_SETUPS.items()
-            for s in runs.effort.lengths_s
-        },
-        seeds,
-    )
-    records = [
-        {"setup": name, "length_s": seconds, "loss": outcome.losses}
-        for (name, seconds), outcome in found.items()
-    ]
-    return PAGE.section("length", records, unit="_pct", seeds=seeds)
+    setups = {
+        (name, s): {**values, **length(s)}
+        for name, values in LENGTH_SETUPS.items()
+        for s in runs.effort.lengths_s
+    }
+    return TABLES.section("length", LINK.found(runs, "setup length_s", setups, seeds), seeds=seeds)
 
 
 def moment(runs: Runs[Effort]) -> Section:
@@ -292,37 +267,27 @@ def moved(
 ) -> Section:
     """Returns the section on changes at every depth at which they can matter, seed by seed."""
     base = Change(UNCHANGED)
-    found = level.found(
-        runs,
-        {
-            (change, depth): {**values, **change.values}
-            for change in (base, *changes)
-            for depth, values in depths.items()
-            if not change.depths or depth in change.depths
-        },
-        seeds,
-    )
-    moves: dict[Change, dict[str, dict[str, Estimate]]] = {change: {} for change in changes}
-    for (change, depth), outcome in found.items():
-        if change is not base:
-            was = found[base, depth].runs
-            moves[change][depth] = {
-                at: difference(outcome.runs[at], was[at], "loss_pct") for at in LENGTHS
-            }
-    heads = {(depth, at): f"{depth}, {at}" if depth else at for depth in depths for at in LENGTHS}
-    unchanged = {
-        head: found[base, depth].losses[at].text(".1f", " %") for (depth, at), head in heads.items()
+    setups = {
+        (change, depth): {**values, **change.values}
+        for change in (base, *changes)
+        for depth, values in depths.items()
+        if not change.depths or depth in change.depths
     }
-    records: list[dict[str, Any]] = [{**base.data(), "cells": unchanged}]
-    for change, by_depth in moves.items():
-        cells = {
-            head: by_depth[depth][at].text("+.1f") if depth in by_depth else "-"
-            for (depth, at), head in heads.items()
-        }
-        records.append({**change.data(), "cells": cells})
+    found = level.found(runs, "change depth", setups, seeds)
+    heads = {(depth, at): f"{depth}, {at}" if depth else at for depth in depths for at in LENGTHS}
+    moves: dict[Change, dict[str, dict[str, Estimate]]] = {change: {} for change in changes}
+    cells = {change: dict.fromkeys(heads.values(), "-") for change in (base, *changes)}
+    for change, depth, at in found:
+        if change is base:
+            text = found.mean((base, depth, at), "loss_pct").text(".1f", " %")
+        else:
+            move = found.less((change, depth, at), (base, depth, at), "loss_pct")
+            moves[change].setdefault(depth, {})[at] = move
+            text = move.text("+.1f")
+        cells[change][heads[depth, at]] = text
     return PAGE.section(
         name,
-        records,
+        [{**change.data(), "cells": of} for change, of in cells.items()],
         data=[
             {**change.data(), **({"depth": depth} if depth else {}), **of}
             for change, by_depth in moves.items()
@@ -338,19 +303,13 @@ def moved(
 def depths(runs: Runs[Effort]) -> Section:
     """Returns the section on the loss of goodput by depth of the blockages."""
     seeds, losses_db = runs.effort.cell_seeds, runs.effort.losses_db
-    found = CELL.found(runs, {loss: blocked_by(loss) for loss in losses_db}, seeds)
-    losses = {loss_db: outcome.losses for loss_db, outcome in found.items()}
-    drawn = {at: [each[at] for each in losses.values()] for at in LENGTHS}
+    setups = {(loss_db,): blocked_by(loss_db) for loss_db in losses_db}
+    found = CELL.found(runs, "depth_db", setups, seeds)
+    drawn = {at: [found.mean((db, at), "loss_pct") for db in losses_db] for at in LENGTHS}
+    figure = figures.depth_curve(losses_db, drawn, MODEL_B_DB)
     shallow, deep = MODEL_B_DB
-    return PAGE.section(
-        "depth",
-        [{"depth_db": loss_db, "_loss": each, **each} for loss_db, each in losses.items()],
-        unit="_pct",
-        figures={"curve": figures.depth_curve(losses_db, drawn, MODEL_B_DB)},
-        seeds=seeds,
-        shallow=shallow,
-        deep=deep,
-    )
+    shown = {"curve": figure}
+    return TABLES.section("depth", found, {}, shown, seeds=seeds, shallow=shallow, deep=deep)
 
 
 def search(runs: Runs[Effort]) -> tuple[Values, Section]:
@@ -366,28 +325,24 @@ def search(runs: Runs[Effort]) -> tuple[Values, Section]:
         "reduction": {share: reduction(share) for share in effort.grid_reductions},
         "length_s": {seconds: length(seconds) for seconds in effort.grid_lengths_s},
     }
-    grid: dict[tuple[Any, ...], Values] = {}
+    grid: dict[Point, Values] = {}
     for point in itertools.product(*axes.values()):
         chosen = [axis[choice] for axis, choice in zip(axes.values(), point, strict=True)]
         grid[point] = {key: value for values in chosen for key, value in values.items()}
-    ranked = by_error(LINK.found(runs, grid, effort.grid_seeds))
+    names = " ".join(axes)
+    ranked = nearest_first(LINK.found(runs, names, grid, effort.grid_seeds))
     # With few seeds the best points may be the best by chance. They are compared again with more.
-    best = {point: grid[point] for point in list(ranked)[: effort.refined]}
-    refined = by_error(LINK.found(runs, best, effort.refined_seeds))
-    ranked = refined | {point: ranked[point] for point in ranked if point not in refined}
-    records = [
-        dict(zip(axes, point, strict=True))
-        | {"unblocked_mbps": outcome.clear_mbps}
-        | {"seeds": effort.refined_seeds if point in refined else effort.grid_seeds}
-        | {"loss": outcome.means("loss_pct"), "rms_error": outcome.rms_error}
-        for point, outcome in ranked.items()
-    ]
-    nearest = next(iter(refined))
+    best = {point: grid[point] for point in list(setups_of(ranked))[: effort.refined]}
+    refined = nearest_first(LINK.found(runs, names, best, effort.refined_seeds))
+    others = {point: ranked[point] for point in ranked if point[:-1] not in best}
+    found = replace(refined, numbers={**refined.numbers, **others})
+    nearest = setups_of(refined)[0]
     runs.facts["nearest_assumptions"] = dict(zip(axes, nearest, strict=True))
-    section = PAGE.section(
+    section = TABLES.section(
         "grid",
-        records[: effort.refined],
-        data=records,
+        found,
+        {"rms_error": lambda at: rms_error(found, at), "seeds": lambda at: len(found[at])},
+        rows=effort.refined,
         published=" / ".join(f"{paper:.0f}" for paper in PAPER_PCT.values()),
         count=len(grid),
         seeds=effort.grid_seeds,
@@ -397,23 +352,20 @@ def search(runs: Runs[Effort]) -> tuple[Values, Section]:
     return grid[nearest], section
 
 
-def by_error(found: Mapping[tuple[Any, ...], Outcome]) -> dict[tuple[Any, ...], Outcome]:
-    """Returns outcomes from the one that is nearest to the paper on."""
-    return dict(sorted(found.items(), key=lambda each: each[1].rms_error))
+def setups_of(found: Found) -> list[Point]:
+    """Returns the setups of points, in their order."""
+    return list(dict.fromkeys(point[:-1] for point in found))
 
 
 def curve(runs: Runs[Effort], nearest: Values) -> Section:
     """Returns the section on the loss by length of a blockage."""
     seeds = runs.effort.curve_seeds
-    found = LINK.found(runs, {LINUX: {}, NEAREST: nearest}, seeds, POINTS.curve_s)
-    drawn = {name: list(outcome.losses.values()) for name, outcome in found.items()}
-    records = [
-        {"block_s": length_s, "_share": length_s / PERIOD_S}
-        | {name.lower(): values[index] for name, values in drawn.items()}
-        for index, length_s in enumerate(POINTS.curve_s)
-    ]
-    figure = figures.curve(POINTS.curve_s, drawn)
-    return PAGE.section("curve", records, unit="_pct", figures={"curve": figure}, seeds=seeds)
+    setups = {(LINUX,): {}, (NEAREST,): nearest}
+    found = LINK.found(runs, "setup", setups, seeds, POINTS.curve_s)
+    shares = {f"{s:g} s": s / PERIOD_S for s in POINTS.curve_s}
+    figure = figures.curve(POINTS.curve_s, {name: losses(found, (name,)) for (name,) in setups})
+    columns = {"share": lambda at: shares[at[-1]]}
+    return TABLES.section("curve", found, columns, {"curve": figure}, seeds=seeds)
 
 
 def traces(runs: Runs[Effort], nearest: Values) -> Section:
