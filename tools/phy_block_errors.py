@@ -77,7 +77,7 @@ def main() -> None:
     """Draws the figure and prints the differences."""
     schemes = {
         (table, mcs): (int(bits), float(rate) / 1024)
-        for table, mcs, bits, rate, _ in rows(ROOT / "data/nr_mcs_tables.csv")[1:]
+        for table, mcs, bits, rate, _ in rows(ROOT / "crates/phy/data/nr_mcs_tables.csv")[1:]
         if rate != "reserved"
     }
     simulated = rows(ROOT / "crates/phy/tests/ldpc_awgn.csv")[1:]

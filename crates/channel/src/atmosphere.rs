@@ -3,7 +3,7 @@
 use fadeout_core::math::{exp, ln, log10, pow};
 use std::sync::LazyLock;
 
-const OXYGEN: &str = include_str!("../../../data/oxygen_loss.csv");
+const OXYGEN: &str = include_str!("../data/oxygen_loss.csv");
 
 /// Returns the loss by oxygen in dB/km at a carrier in GHz. The loss is interpolated linearly
 /// between the rows of the table. It is zero outside 52 to 68 GHz.
@@ -40,7 +40,7 @@ pub struct Rain {
     pub alpha_horizontal: f64,
 }
 
-const RAIN: &str = include_str!("../../../data/rain_p838.csv");
+const RAIN: &str = include_str!("../data/rain_p838.csv");
 
 /// Returns a coefficient of the rain loss at a carrier. It is a sum of Gaussian curves and a line
 /// over the logarithm of the frequency.

@@ -3,7 +3,7 @@
 use super::path_loss::{Condition, PathLoss};
 use fadeout_core::math::log10;
 
-const PARAMETERS: &str = include_str!("../../../data/large_scale_parameters.csv");
+const PARAMETERS: &str = include_str!("../data/large_scale_parameters.csv");
 
 /// Distribution of a parameter that varies over positions with a normal distribution.
 #[derive(Debug, Clone, Copy, PartialEq)]

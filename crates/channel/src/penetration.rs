@@ -55,7 +55,7 @@ impl Walls {
     }
 }
 
-const NUMBERS: &str = include_str!("../../../data/penetration.csv");
+const NUMBERS: &str = include_str!("../data/penetration.csv");
 
 /// Loss of a material as a linear function of the carrier frequency.
 #[derive(Debug, Clone, Copy)]

@@ -53,7 +53,7 @@ fn read(table: &str) -> Vec<Mcs> {
             efficiency: fields.next()?.parse().ok()?,
         })
     };
-    let tables = include_str!("../../../data/cqi_tables.csv");
+    let tables = include_str!("../data/cqi_tables.csv");
     tables.lines().filter_map(row).collect()
 }
 

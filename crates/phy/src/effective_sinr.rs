@@ -123,7 +123,7 @@ struct Beta {
 }
 
 static BETAS: LazyLock<Vec<Beta>> = LazyLock::new(|| {
-    let table = include_str!("../../../data/eesm_beta.csv");
+    let table = include_str!("../data/eesm_beta.csv");
     let mut betas = Vec::new();
     for (column, schemes) in [(1, McsTable::Qam64), (2, McsTable::Qam256)] {
         let rows = schemes.rows().iter();

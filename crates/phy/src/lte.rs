@@ -22,7 +22,7 @@ static SIZES: LazyLock<Vec<[u32; 27]>> = LazyLock::new(|| {
         }
         Some(sizes)
     };
-    let table = include_str!("../../../data/lte_tbs.csv");
+    let table = include_str!("../data/lte_tbs.csv");
     table.lines().filter_map(row).collect()
 });
 
@@ -58,7 +58,7 @@ fn read(column: usize) -> Vec<LteMcs> {
             tbs_index: *fields.get(column + 1)?,
         })
     };
-    let table = include_str!("../../../data/lte_mcs_itbs.csv");
+    let table = include_str!("../data/lte_mcs_itbs.csv");
     table.lines().filter_map(row).collect()
 }
 

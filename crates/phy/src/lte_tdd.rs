@@ -16,9 +16,9 @@ pub struct LteTdd(u8);
 /// Number of subframes in a radio frame.
 const SUBFRAMES: usize = 10;
 
-const CONFIGURATIONS: &str = include_str!("../../../data/lte_tdd_configurations.csv");
-const HARQ: &str = include_str!("../../../data/lte_tdd_harq.csv");
-const SPECIAL_SUBFRAMES: &str = include_str!("../../../data/lte_special_subframes.csv");
+const CONFIGURATIONS: &str = include_str!("../data/lte_tdd_configurations.csv");
+const HARQ: &str = include_str!("../data/lte_tdd_harq.csv");
+const SPECIAL_SUBFRAMES: &str = include_str!("../data/lte_special_subframes.csv");
 
 /// Table of numbers, indexed by configuration and subframe.
 type BySubframe = [[u8; SUBFRAMES]; 7];

@@ -6,7 +6,7 @@ use super::mutual_information::Modulation;
 use std::sync::LazyLock;
 
 /// Tables, with the standard's values of spectral efficiency.
-const TABLES: &str = include_str!("../../../data/nr_mcs_tables.csv");
+const TABLES: &str = include_str!("../data/nr_mcs_tables.csv");
 
 /// Table of modulation and coding schemes for the downlink, and for the uplink without transform
 /// precoding.

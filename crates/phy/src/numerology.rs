@@ -143,7 +143,7 @@ static CHANNELS: LazyLock<Vec<ChannelRow>> = LazyLock::new(|| {
             resource_blocks: fields.next()?.parse().ok()?,
         })
     };
-    let table = include_str!("../../../data/n_rb.csv");
+    let table = include_str!("../data/n_rb.csv");
     table.lines().filter_map(row).collect()
 });
 

@@ -50,7 +50,7 @@ const SSB_SLOT_SYMBOLS: u8 = 12;
 /// Standard: TS 38.213 §4.1.
 const BURST: Span = Span::from_millis(5);
 
-const PERIODS: &str = include_str!("../../../data/reference_signal_periods.csv");
+const PERIODS: &str = include_str!("../data/reference_signal_periods.csv");
 
 /// Periods of CSI-RS in slots.
 ///

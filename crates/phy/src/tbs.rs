@@ -11,7 +11,7 @@ use std::sync::LazyLock;
 /// Standard: TS 38.214 Table 5.1.3.2-1.
 static SMALL_SIZES: LazyLock<Vec<u32>> = LazyLock::new(|| {
     let size = |line: &str| line.split(',').nth(1)?.parse().ok();
-    let table = include_str!("../../../data/nr_tbs_le_3824.csv");
+    let table = include_str!("../data/nr_tbs_le_3824.csv");
     table.lines().filter_map(size).collect()
 });
 

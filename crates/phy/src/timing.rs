@@ -315,7 +315,7 @@ impl Default for NrTimingConfig {
     }
 }
 
-const TIMES: &str = include_str!("../../../data/nr_processing_times.csv");
+const TIMES: &str = include_str!("../data/nr_processing_times.csv");
 
 /// Returns a row of `data/nr_processing_times.csv` in half symbols by mu. Zero if there is no
 /// value.

@@ -13,7 +13,7 @@ use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, flag, integer, number};
 use std::f64::consts::{FRAC_1_SQRT_2, PI};
 
-const REGIONS: &str = include_str!("../../../../data/blockage_model_a.csv");
+const REGIONS: &str = include_str!("../../data/blockage_model_a.csv");
 
 /// Returns the numbers in the row `name` of `data/blockage_model_a.csv`.
 const fn row<const N: usize>(name: &str) -> [f64; N] {

@@ -10,7 +10,7 @@ use fadeout_core::data;
 ///
 /// Standard: TR 38.901 Table 7.5-3.
 const OFFSETS: [f64; 10] = {
-    let [offsets] = data::numbers(include_str!("../../../../data/ray_offsets.csv"), "all", 1);
+    let [offsets] = data::numbers(include_str!("../../data/ray_offsets.csv"), "all", 1);
     offsets
 };
 

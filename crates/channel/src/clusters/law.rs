@@ -4,7 +4,7 @@ use crate::large_scale::{self, PlaceLaw};
 use crate::path_loss::{Condition, Ends, PathLoss};
 use fadeout_core::math::{atan, log10, pow};
 
-const PARAMETERS: &str = include_str!("../../../../data/cluster_parameters.csv");
+const PARAMETERS: &str = include_str!("../../data/cluster_parameters.csv");
 
 /// Largest number of clusters of any scenario.
 pub(crate) const MOST_CLUSTERS: usize = 20;

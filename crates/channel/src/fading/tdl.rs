@@ -8,7 +8,7 @@ use crate::wide::wide;
 use fadeout_core::math::from_db;
 use fadeout_core::{Hertz, Span};
 
-const PROFILES: &str = include_str!("../../../../data/tdl_profiles.csv");
+const PROFILES: &str = include_str!("../../data/tdl_profiles.csv");
 
 fadeout_core::choices! {
     /// A tapped-delay-line profile.

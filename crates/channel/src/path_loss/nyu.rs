@@ -25,7 +25,7 @@ impl Fit {
     }
 }
 
-const FITS: &str = include_str!("../../../../data/nyu_fits.csv");
+const FITS: &str = include_str!("../../data/nyu_fits.csv");
 
 /// Returns the fit from one row of `data/nyu_fits.csv`.
 const fn of_row(row: &str) -> Fit {

@@ -3,8 +3,8 @@
 use super::Condition;
 use fadeout_core::data::{cell, number};
 
-const DEVIATIONS: &str = include_str!("../../../../data/shadowing_deviations.csv");
-const DISTANCES: &str = include_str!("../../../../data/correlation_distances.csv");
+const DEVIATIONS: &str = include_str!("../../data/shadowing_deviations.csv");
+const DISTANCES: &str = include_str!("../../data/correlation_distances.csv");
 
 /// Returns the standard deviation of the shadowing in one row of `data/shadowing_deviations.csv`,
 /// dB.

@@ -43,7 +43,7 @@ pub(crate) const T_STATUS_PROHIBIT: Milliseconds = &[
     (800, 1200, 200),
     (1600, 2400, 400),
 ];
-const VALUES: &str = include_str!("../../../../data/rlc_enumerations.csv");
+const VALUES: &str = include_str!("../../data/rlc_enumerations.csv");
 
 /// Values that RLC-Config enumerates for polling.
 pub(crate) struct Polling {

@@ -85,7 +85,7 @@ pub struct AmConfig {
 
 /// Named parameter sets. Each column is a parameter, and its cell is empty in sets without the
 /// parameter.
-pub(super) const SETS: &str = include_str!("../../../../data/rlc_sets.csv");
+pub(super) const SETS: &str = include_str!("../../data/rlc_sets.csv");
 
 /// Returns a cell of [`SETS`] in the column of a parameter.
 pub(super) const fn text(set: &str, column: Column) -> &'static str {

@@ -10,7 +10,7 @@ use fadeout_core::{Rate, Span};
 /// Standard: TS 43.064 §6.3.2.1.
 const BLOCK: Span = Span::from_millis(20);
 
-const SCHEMES: &str = include_str!("../../../../data/gprs_edge_schemes.csv");
+const SCHEMES: &str = include_str!("../../data/gprs_edge_schemes.csv");
 
 const CITATION: &str =
     "TS 43.064, TS 44.060 clause 10.2.1; delay within the range of RFC 3481 section 2.1";

@@ -5,9 +5,9 @@ use crate::{BlockConfig, LinkError};
 use fadeout_core::registry::{Entry, OutOfRange, Registered, Settings, flag, integer, number};
 use fadeout_core::{Rate, Span};
 
-const CQI_TABLES: &str = include_str!("../../../../data/hsdpa_cqi_tables.csv");
-const CATEGORIES: &str = include_str!("../../../../data/hsdpa_categories.csv");
-const E_DCH_CATEGORIES: &str = include_str!("../../../../data/e_dch_categories.csv");
+const CQI_TABLES: &str = include_str!("../../data/hsdpa_cqi_tables.csv");
+const CATEGORIES: &str = include_str!("../../data/hsdpa_categories.csv");
+const E_DCH_CATEGORIES: &str = include_str!("../../data/e_dch_categories.csv");
 
 /// Blocks of HS-DSCH, with an interval of 2 ms and a HARQ round trip of 12 ms (TS 25.211 clause
 /// 5.3.3.13, TS 25.214 clause 6A.1.1).

@@ -33,7 +33,7 @@ pub struct RequestConfig {
 /// Standard: TS 36.213 Table 10.1.5-1; TS 38.331 §6.3.2.
 const LTE_PERIODS: [[u32; 7]; 1] = data::words(PERIODS, "lte", 2);
 const NR_PERIODS: [[u32; 10]; 4] = data::words(PERIODS, "nr", 2);
-const PERIODS: &str = include_str!("../../../../data/sr_periods.csv");
+const PERIODS: &str = include_str!("../../data/sr_periods.csv");
 
 /// Returns the SR periodicities in slots. `mu` is NR's numerology, or `None` for LTE.
 pub fn request_periods(mu: Option<u8>) -> &'static [u32] {

@@ -7,7 +7,7 @@ use fadeout_core::random::{Stream, fnv_1a};
 use fadeout_core::registry::{Entry, Registered, Settings, choice, integer, number};
 use fadeout_core::{Lattice, math};
 
-const CASES: &str = include_str!("../../../../data/deployments.csv");
+const CASES: &str = include_str!("../../data/deployments.csv");
 
 /// Values for the cells of a deployment, from `data/deployments.csv`, in the notation of a
 /// scenario.

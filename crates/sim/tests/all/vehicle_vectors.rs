@@ -481,7 +481,7 @@ fn rates(name: &str) -> Vec<f64> {
     let noise_dbm = noise::power(Hertz(1e9), Decibel(7.0)).0;
     let best = McsTable::Qam64.rows().last().expect("rows");
     // The block size of HS-DSCH category 14 in 2 ms, bits.
-    let categories = include_str!("../../../../data/hsdpa_categories.csv");
+    let categories = include_str!("../../../link/data/hsdpa_categories.csv");
     let bits = categories.lines().find_map(|line| line.strip_prefix("14,"));
     let bits: f64 = bits
         .and_then(|rest| rest.split(',').next()?.parse().ok())
