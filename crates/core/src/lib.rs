@@ -1,8 +1,10 @@
-//! Parts that all layers of fadeout share.
+#![doc = include_str!("../README.md")]
+//!
+//! # Contents
 //!
 //! The crate has [`Time`] and units, ids, deterministic [`math`] and [`random`] streams, the
-//! [`EventQueue`] and the [`Agenda`]. It also has the [`Packet`], the [`PacketPool`] of packets
-//! [`UnderWay`], and the [`Probe`] with its rows. Other parts are the [`mod@registry`] of
+//! [`EventQueue`], the [`Agenda`] and a [`mod@min_filter`]. It also has the [`Packet`], the
+//! [`PacketPool`] of packets [`UnderWay`], and the [`Probe`] with its rows. Other parts are the [`mod@registry`] of
 //! algorithms, queue management in [`aqm`], limits of several layers in [`agreed`], and the
 //! [`Fingerprint`] of a run.
 //!
@@ -23,6 +25,7 @@ mod lattice;
 mod link_info;
 mod mac_pdu;
 pub mod math;
+pub mod min_filter;
 mod packet;
 mod payloads;
 pub mod polygon;

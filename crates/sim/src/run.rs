@@ -169,6 +169,11 @@ impl Simulation {
         summary(&self.scenario, &self.world)
     }
 
+    /// Returns the digest of the trajectory so far.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.world.fingerprint()
+    }
+
     /// Returns the progress of the run.
     pub fn progress(&self) -> Progress {
         Progress {

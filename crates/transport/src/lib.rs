@@ -1,8 +1,11 @@
-//! TCP endpoints, congestion control, Multipath TCP, UDP, and the settings of ports and of QUIC,
-//! sans-IO.
+#![doc = include_str!("../README.md")]
+//!
+//! # Contents
+//!
+//! [`tcp`] has the endpoint of TCP, [`multipath`] the connection of Multipath TCP. [`udp`] sends
+//! and measures datagrams. [`port`] and [`quic`] have the settings of transports whose machines are
+//! outside this crate.
 
-pub mod congestion;
-mod min_filter;
 pub mod multipath;
 mod named;
 pub mod port;
@@ -10,4 +13,6 @@ pub mod quic;
 pub mod tcp;
 pub mod udp;
 
+/// Congestion controls, from a crate of their own.
+pub use fadeout_congestion as congestion;
 pub use named::{NamedTransport, TRANSPORTS};

@@ -13,6 +13,8 @@ const REGISTRIES: [&str; 17] = [
     "channel/blockage/mod.rs",
     "channel/fading/registry.rs",
     "channel/path_loss/mod.rs",
+    "congestion/coupling/mod.rs",
+    "congestion/registry.rs",
     "layer2/pdcp/registry.rs",
     "layer2/rlc/aqm.rs",
     "layer2/rlc/registry.rs",
@@ -23,8 +25,6 @@ const REGISTRIES: [&str; 17] = [
     "radio/mac/scheduler/mod.rs",
     "scenario/deployment/registry.rs",
     "traffic/registry.rs",
-    "transport/congestion/coupling/mod.rs",
-    "transport/congestion/registry.rs",
     "transport/multipath/scheduler/mod.rs",
 ];
 

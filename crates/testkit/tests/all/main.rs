@@ -5,6 +5,7 @@ mod circle_rule;
 mod dependency_rule;
 mod function_rule;
 mod handover_vectors;
+mod publish_rule;
 mod room_rule;
 mod shrinking;
 mod size_rule;

@@ -1,7 +1,7 @@
 //! Round-trip time estimation and the retransmission timeout.
 
 use super::config::{RtoRule, TcpConfig};
-use crate::min_filter::MinFilter;
+use fadeout_core::min_filter::MinFilter;
 use fadeout_core::{Span, Time};
 
 /// Estimator of the smoothed round-trip time, its variation, and the retransmission timeout.

@@ -87,7 +87,7 @@ impl Sender {
     /// Passes the state of all subflows to a coupled congestion control.
     pub(crate) fn see_paths(&mut self, on: usize, paths: &[PathState]) {
         if let Congestion::Coupled(coupled) = &mut self.congestion {
-            coupled.see(on, paths);
+            coupled.set_paths(on, paths);
         }
     }
 }
@@ -182,7 +182,7 @@ mod tests {
         let Congestion::Coupled(mut expected) = coupled().congestion else {
             unreachable!("it is coupled");
         };
-        expected.see(1, &paths);
+        expected.set_paths(1, &paths);
         let expected = format!("{:?}", Congestion::Coupled(expected));
         assert_ne!(before, expected);
         assert_eq!(format!("{:?}", sender.congestion), expected);
