@@ -13,6 +13,7 @@ from fadeout.cli.options import Jobs, Overrides, examples, unused_folder
 from fadeout.cli.progress import count_progress
 from fadeout.cli.table import new_table, print_table
 from fadeout.cli.validate_measured import compare_measured
+from fadeout.cli.validate_random import compare_random
 from fadeout.validate import REFERENCES
 
 
@@ -25,6 +26,7 @@ def register(app: typer.Typer) -> None:
             "fadeout validate kernel scenarios/mmwave-walk.toml --seeds 5",
             "fadeout validate kernel scenarios/blockage.toml scenarios/handover.toml -o out/both",
             "fadeout validate kernel --matrix --quick",
+            "fadeout validate kernel --random 100 --seed 7",
             "fadeout validate measured --only idle",
             note="The exit status is 1 if a row is outside its tolerance.",
         ),
@@ -70,7 +72,12 @@ def validate(
     seeds: Annotated[
         int | None,
         typer.Option(
-            min=1, max=1000, help=("Number of runs on each side. Default: 5, or 20 with --chaotic.")
+            min=1,
+            max=1000,
+            help=(
+                "Number of runs on each side. Default: 5, or 20 with --chaotic. With --random, the "
+                "number for competing flows (at least 5). Other scenarios then have one run a side."
+            ),
         ),
     ] = None,
     chaotic: Annotated[
@@ -93,9 +100,28 @@ def validate(
     quick: Annotated[
         bool, typer.Option("--quick", help="Run only one case of each group.")
     ] = False,
+    drawn: Annotated[
+        int | None,
+        typer.Option(
+            "--random",
+            min=1,
+            max=100_000,
+            metavar="N",
+            help=(
+                "Draw N scenarios at random, and print the distribution of errors by family. "
+                "Default of --out: out/validate-kernel-random-SEED."
+            ),
+        ),
+    ] = None,
+    seed: Annotated[
+        int | None, typer.Option("--seed", min=0, help="Seed of --random. Default: 1.")
+    ] = None,
     only: Annotated[
         list[str] | None,
-        typer.Option("--only", help=("Run only cases with this word in their name.")),
+        typer.Option(
+            "--only",
+            help=("Run only cases with this word in their name, or with --random this family."),
+        ),
     ] = None,
     data: Annotated[
         Path | None,
@@ -128,6 +154,10 @@ def validate(
     for medians and 25 % for 90th percentiles. The package has values of some data sets only, as
     their licences demand. The option --data adds the others.
 
+    With --random, the table has errors of goodput or completion time by family. The
+    distributions of competing flows are compared. A stopped command continues with the same --out.
+    The ten scenarios with the largest errors are written as files.
+
     Give --chaotic and at least 20 seeds for a scenario in which milliseconds decide the outcome,
     such as two flows on a link. Distributions are then compared (Kolmogorov-Smirnov at 1 %, medians
     within 10 %).
@@ -139,6 +169,14 @@ def validate(
     if reference != "measured" and (data or as_json):
         raise typer.BadParameter(
             f"{reference} has no --data and no --json; they need measured", param_hint="REFERENCE"
+        )
+    if drawn is None and seed is not None:
+        raise typer.BadParameter(
+            "--seed is the seed of random scenarios; expected --random N, too", param_hint="--seed"
+        )
+    if drawn is not None and reference != "kernel":
+        raise typer.BadParameter(
+            f"{reference} draws no scenarios; expected kernel", param_hint="--random"
         )
     if reference == "measured":
         if scenarios or matrix or quick or overrides or chaotic or folder:
@@ -156,6 +194,15 @@ def validate(
                 param_hint="REFERENCE",
             )
         _recordings(folder, figures=figures, jobs=jobs)
+    elif drawn is not None:
+        if scenarios or matrix or quick or overrides or chaotic:
+            raise typer.BadParameter(
+                "random scenarios are drawn; expected no scenario, --matrix, --quick, --set or "
+                "--chaotic",
+                param_hint="--random",
+            )
+        seed = 1 if seed is None else seed
+        compare_random(drawn, seed, folder, version, only=only or [], seeds=seeds, jobs=jobs)
     elif matrix:
         if scenarios or overrides or chaotic:
             raise typer.BadParameter(

@@ -38,11 +38,14 @@ class Case:
     is_chaotic: bool
     is_quick: bool
     overrides: Overrides | None = None
+    count: int | None = None
+    """Number of runs for each side. None for 5 runs, and for 20 runs of a chaotic case."""
 
     @property
     def seeds(self) -> range:
         """Seeds of the runs of each side."""
-        return range(1, (CHAOTIC_SEEDS if self.is_chaotic else SEEDS) + 1)
+        usual = CHAOTIC_SEEDS if self.is_chaotic else SEEDS
+        return range(1, (self.count or usual) + 1)
 
     @property
     def file_name(self) -> str:

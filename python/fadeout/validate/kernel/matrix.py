@@ -173,8 +173,8 @@ def _call(one: _Run, runs: Runs, keeps_first: bool, may_go_on: MayGoOn) -> None:
     )
 
 
-def compared(runs: Runs) -> list[Compared]:
-    """Returns the results of each case over the seeds that both sides have.
+def compared_by_case(runs: Runs) -> Iterator[tuple[Case, dict[str, Compared]]]:
+    """Yields each case with its results by flow, over the seeds that both sides have.
 
     Cases without a common seed are left out.
     """
@@ -184,24 +184,23 @@ def compared(runs: Runs) -> list[Compared]:
         planned.setdefault(one.case.name, one)
         if (kept := runs.found.get(one.key)) is not None:
             found.setdefault(one.case.name, {}).setdefault(one.seed, {})[one.side] = kept["flows"]
-    rows = []
     for one in planned.values():
         case = one.case
         both = [by for by in found.get(case.name, {}).values() if len(by) == 2]
         if not both:
             continue
         flows = list(both[0][KERNEL])
+        rows = {}
         for flow in flows:
             name = case.name if len(flows) == 1 else f"{case.name}, {flow}"
-            rows.append(
-                Compared(
-                    name,
-                    tuple(by[KERNEL][flow] for by in both),
-                    tuple(by[OURS][flow] for by in both),
-                    case.is_chaotic,
-                )
-            )
-    return rows
+            theirs, ours = (tuple(by[side][flow] for by in both) for side in SIDES)
+            rows[flow] = Compared(name, theirs, ours, case.is_chaotic)
+        yield case, rows
+
+
+def compared(runs: Runs) -> list[Compared]:
+    """Returns the results of the flows of all cases, as `compared_by_case`."""
+    return [row for _, rows in compared_by_case(runs) for row in rows.values()]
 
 
 IN_TABLE = (*JUDGED, "max_cwnd_segments")
