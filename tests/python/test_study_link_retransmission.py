@@ -16,19 +16,21 @@ from fadeout.studies.link_retransmission.claims import (
     retransmission_verdicts,
     times_text,
 )
-from fadeout.studies.link_retransmission.setups import (
+from fadeout.studies.link_retransmission.runs import (
     BOTH,
     CHANGES,
+    DATA,
     DISTANCES_M,
     HARQ,
     MODES,
     NONE,
     SIZES_MB,
-    UPLINK_CHANGES,
 )
 from fadeout.study import (
     IN_SIGHT,
     SIGHTS,
+    Change,
+    FoundInPlaces,
     Job,
     exactly,
     mixed,
@@ -47,15 +49,24 @@ def found_with(
 ):
     """Returns long transfers whose goodput in mode `BOTH` is larger by these ratios."""
 
-    def at(distance: int, place: int) -> dict[str, dict[str, float | None]]:
-        rates = {NONE: 100.0, HARQ: 100.0, BOTH: 100 * gains[distance]}
-        shake = 1 + spread * (-1) ** place
-        return {
-            mode.name: {"goodput_mbps": rates[mode] * (shake if mode is BOTH else 1), "rtt_ms": rtt}
-            for mode, rtt in zip(MODES, rtts_ms, strict=True)
-        }
+    def goodput(gain: float, place: int) -> float:
+        return 100 * gain * (1 + spread * (-1) ** place)
 
-    return {d: {sight: [at(d, n) for n in range(places)] for sight in SIGHTS} for d in gains}
+    numbers = {
+        (distance, mode): {
+            sight: [
+                {
+                    "goodput_mbps": goodput(gain, place) if mode is BOTH else 100.0,
+                    "rtt_ms": rtt_ms,
+                }
+                for place in range(places)
+            ]
+            for sight in SIGHTS
+        }
+        for distance, gain in gains.items()
+        for mode, rtt_ms in zip(MODES, rtts_ms, strict=True)
+    }
+    return FoundInPlaces(("distance_m", "mode"), numbers)
 
 
 def test_a_gain_holds_by_its_check_and_its_interval():
@@ -86,12 +97,14 @@ def test_files_are_compared_with_the_long_transfer():
     found = found_with({50: 1.0, 100: 1.5})
 
     def verdict(harq_s: float) -> bool | None:
-        places = {
-            (mode.name, size): harq_s if mode is HARQ else 1.0
-            for mode in MODES
+        numbers = {
+            (distance, mode, size): {
+                sight: [{"time_s": harq_s if mode is HARQ else 1.0}] * 6 for sight in SIGHTS
+            }
+            for distance, mode in found
             for size in SIZES_MB
         }
-        downloads = {d: {sight: [places] * 6 for sight in SIGHTS} for d in found}
+        downloads = FoundInPlaces(("distance_m", "mode", "size_mb"), numbers)
         return download_verdict(found, downloads).holds
 
     assert verdict(1.6) is True
@@ -102,7 +115,7 @@ def test_every_change_makes_a_scenario():
     for change in CHANGES:
         for mode in MODES:
             runs.job((50, mode), IN_SIGHT, 1, change.values, 1.0).check()
-    for change in UPLINK_CHANGES:
+    for change in DATA.all("uplink-change", Change):
         Job(runs.UPLINK, overrides(change.values)).check()
 
 
@@ -119,9 +132,9 @@ def test_the_study_writes_all_its_tables(
     cli: CliRunner, spend: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ):
     spend("link-retransmission", seeds=1, swept_seeds=1, delay_seeds=1, duration_s=0.3)
-    few = CHANGES[:1]
+    few = CHANGES[:2]
     monkeypatch.setattr(runs, "CHANGES", few)
-    monkeypatch.setattr(runs, "UPLINK_CHANGES", UPLINK_CHANGES[:1])
+    monkeypatch.setitem(DATA.document, "uplink-change", DATA["uplink-change"][:1])
     monkeypatch.setattr(runs, "DOWNLOAD_LIMIT_S", 1)
     command = ["study", "link-retransmission", "--quick", "--out", "study"]
     result = cli.invoke(app, command)
@@ -137,7 +150,7 @@ def test_the_study_writes_all_its_tables(
     downloads = pl.read_parquet("study/tables/downloads.parquet")
     assert len(downloads) == len(DISTANCES_M) * len(MODES) * len(SIZES_MB)
     rows = pl.read_csv("study/tables/assumptions.csv")
-    assert len(rows) == (1 + len(few) + len(LAWS)) * 6
+    assert len(rows) == (len(few) + len(LAWS)) * 6
     assert len(found["uplink"]) == len(MODES) + 1
     drop = {row["link"]: row["median_drop_db"] for row in found["walk"]}
     # Medians out of sight less those in sight at 58 m, without shadowing, are 27 and 16 dB.

@@ -1,13 +1,14 @@
 """Numbers of a set of runs by point, with the statistics that tables and verdicts show of them."""
 
-from collections.abc import Callable, Iterator, Mapping
+import math
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
 
 from fadeout import _names
 from fadeout.campaign.mistakes import mistake
-from fadeout.statistics import Estimate, Spread
+from fadeout.statistics import Estimate, Spread, paired_ratio
 from fadeout.study import numbers as of_seeds
 from fadeout.study.changes import Change, Choice
 from fadeout.study.places import (
@@ -134,6 +135,18 @@ class Found:
     def less(self, point: Point, base: Point, name: str) -> Estimate:
         """Returns the difference of a number from that of the base, seed by seed."""
         return of_seeds.difference(self[point], self[base], name)
+
+    def share_pct(self, point: Point, of: Sequence[str], among: Sequence[str]) -> Estimate:
+        """Returns the ratio of two sums of counts in percent, with the interval of a ratio.
+
+        Without anything to be a share of, the estimate has no value.
+        """
+        tops, bottoms = (
+            [sum(each[name] for name in names) for each in self[point]] for names in (of, among)
+        )
+        if not any(bottoms):
+            return Estimate(0.0, math.nan, 0)
+        return paired_ratio(tops, bottoms).scaled(100)
 
     def _index(self, axis: str) -> int:
         if axis not in self.axes:

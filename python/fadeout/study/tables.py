@@ -47,6 +47,8 @@ class TableForm:
     """Gains over other points in percent."""
     less: Mapping[str, Any] = field(default_factory=dict, hash=False)
     """Differences from other points."""
+    share_pct: Mapping[str, Any] = field(default_factory=dict, hash=False)
+    """Shares of counts in percent, as `{ of = [NUMBER, ...], among = [NUMBER, ...] }`."""
 
     def record(self, found: Found, point: Point) -> dict[str, Any]:
         """Returns the columns of a point."""
@@ -56,6 +58,8 @@ class TableForm:
         for compare, columns in ((found.gain_pct, self.gain_pct), (found.less, self.less)):
             for column, spec in columns.items():
                 record[column] = compare(point, found.moved(point, spec["over"]), spec["of"])
+        for column, spec in self.share_pct.items():
+            record[column] = found.share_pct(point, spec["of"], spec["among"])
         return record
 
 
@@ -80,6 +84,8 @@ class FigureForm:
     panel: str = ""
     line_form: str = "{}"
     """Name of a line, with the value of its column in place of `{}`."""
+    x_form: str = "{}"
+    """Name of a group, with the value of its column in place of `{}`."""
     wrap: str = ""
     """Character at which names of groups have a line break, in place of the character."""
     x_label: str = ""
@@ -105,7 +111,9 @@ class FigureForm:
         if self.kind not in KINDS:
             raise mistake(_names.unknown("kind of figure", self.kind, KINDS))
         if self.kind == "bars":
-            groups = [str(each).replace(self.wrap, "\n") if self.wrap else str(each) for each in x]
+            groups = [self.x_form.format(each) for each in x]
+            if self.wrap:
+                groups = [group.replace(self.wrap, "\n") for group in groups]
             return bar_rows(shown, groups, x_label=self.x_label, height=self.height)
         y_label = next(iter(self.numbers)) if self.panel else self.y_label
         return line_panels(

@@ -1,33 +1,19 @@
 """Checks of the paper's claims."""
 
 import math
-from collections.abc import Mapping
 from statistics import fmean
 
-from fadeout.studies.link_retransmission.runs import ByMode, Times
-from fadeout.studies.link_retransmission.setups import (
-    BOTH,
-    CLAIMS,
-    HARQ,
-    MODES,
-    NONE,
-    SIZES_MB,
-    Mode,
-)
+from fadeout.studies.link_retransmission.runs import BOTH, CLAIMS, HARQ, MODES, NONE, SIZES_MB
 from fadeout.study import (
+    Choice,
     Estimate,
-    Law,
+    FoundInPlaces,
     Places,
     Verdict,
     jackknife,
-    mean_over_places,
     mixed,
-    ratio_over_places,
-    share_in_sight,
+    side_by_side,
 )
-
-Found = Mapping[int, Places[ByMode]]
-"""Numbers of long transfers in each place, by distance."""
 
 NEAR_M = 50
 """Distance at which the paper has no gain, metres."""
@@ -39,29 +25,11 @@ LARGE = 100
 """Largest ratio that is printed. A larger one has a base near zero."""
 
 
-def ratio(one: float, other: float) -> float:
-    """Returns `one / other`. Infinite if `other` is zero."""
-    return one / other if other > 0 else math.inf
-
-
-def mean_of(
-    found: Found, distance_m: int, mode: Mode, name: str, law: Law = share_in_sight
-) -> Estimate:
-    """Returns the mean of a number over all places at a distance."""
-    return mean_over_places(found[distance_m], distance_m, lambda each: each[mode.name][name], law)
-
-
 def gain(
-    found: Found,
-    distance_m: int,
-    ours: Mode = BOTH,
-    base: Mode = NONE,
-    law: Law = share_in_sight,
+    found: FoundInPlaces, distance_m: int, ours: Choice = BOTH, base: Choice = NONE
 ) -> Estimate:
     """Returns the ratio of the goodputs of two modes."""
-
-    one, other = (lambda each, m=mode: each[m.name]["goodput_mbps"] for mode in (ours, base))
-    return ratio_over_places(found[distance_m], distance_m, one, other, law)
+    return found.ratio((distance_m, ours), (distance_m, base), "goodput_mbps")
 
 
 def times_text(value: Estimate) -> str:
@@ -69,28 +37,18 @@ def times_text(value: Estimate) -> str:
     return f"{value:.2f}" if value.mean < LARGE else f"> {LARGE}"
 
 
-def latency_step(found: Found, distance_m: int, ours: Mode, base: Mode) -> Estimate:
-    """Returns the difference of two modes' mean RTT in ms, over places that have both."""
-
-    def difference(each: ByMode) -> float | None:
-        one, other = each[ours.name]["rtt_ms"], each[base.name]["rtt_ms"]
-        return None if one is None or other is None else one - other
-
-    return mean_over_places(found[distance_m], distance_m, difference)
-
-
-def latencies(found: Found, distance_m: int, law: Law = share_in_sight) -> str:
+def latencies(found: FoundInPlaces, distance_m: int) -> str:
     """Returns the RTTs at a distance as text, in the order of the modes, with a dash for
     no sample.
     """
-    rtts = [mean_of(found, distance_m, mode, "rtt_ms", law).mean for mode in MODES]
+    rtts = [found.mean((distance_m, mode), "rtt_ms").mean for mode in MODES]
     return " / ".join("-" if math.isnan(rtt_ms) else f"{rtt_ms:.0f}" for rtt_ms in rtts)
 
 
-def retransmission_verdicts(found: Found) -> list[Verdict]:
+def retransmission_verdicts(found: FoundInPlaces) -> list[Verdict]:
     """Returns the verdicts on throughput and latency."""
-    gains = {distance: gain(found, distance) for distance in found}
-    far = max(found)
+    gains = {distance: gain(found, distance) for distance in found.parts("distance_m")}
+    far = max(gains)
     checked = {f"gain at {d} m": value for d, value in gains.items()}
     others = {d: times_text(value) for d, value in gains.items() if NEAR_M < d < FAR_FROM_M}
     return [
@@ -104,30 +62,20 @@ def retransmission_verdicts(found: Found) -> list[Verdict]:
         Verdict(
             CLAIMS["retx_latency"],
             {
-                "HARQ less none": latency_step(found, far, HARQ, NONE),
-                "RLC AM less HARQ": latency_step(found, far, BOTH, HARQ),
+                "HARQ less none": found.less((far, HARQ), (far, NONE), "rtt_ms"),
+                "RLC AM less HARQ": found.less((far, BOTH), (far, HARQ), "rtt_ms"),
             },
             f"{latencies(found, far)} ms at {far} m (none / HARQ / both)",
         ),
     ]
 
 
-def download_verdict(found: Found, downloads: Mapping[int, Places[Times]]) -> Verdict:
+def download_verdict(found: FoundInPlaces, downloads: FoundInPlaces) -> Verdict:
     """Returns the verdict on short files: RLC AM helps them more than a long transfer."""
     margins: dict[str, Estimate] = {}
     shown = []
-    for distance in (d for d in found if d >= FAR_FROM_M):
-
-        def short(places: Places[Times], distance: int = distance) -> float:
-            return fmean(
-                ratio(
-                    mixed(places, distance, lambda each, s=size: each[HARQ.name, s]),
-                    mixed(places, distance, lambda each, s=size: each[BOTH.name, s]),
-                )
-                for size in SIZES_MB
-            )
-
-        files = jackknife(short, downloads[distance])
+    for distance in (d for d in found.parts("distance_m") if d >= FAR_FROM_M):
+        files = ratio_of_files(downloads, distance)
         long = gain(found, distance, BOTH, HARQ)
         # Both ratios are from the same places. As they are treated as independent, the interval is
         # too wide.
@@ -137,3 +85,23 @@ def download_verdict(found: Found, downloads: Mapping[int, Places[Times]]) -> Ve
         )
         shown.append(f"{distance} m: files {files:.2f}, bulk {long:.2f}")
     return Verdict(CLAIMS["wget"], margins, ", and at ".join(shown))
+
+
+def ratio_of_files(downloads: FoundInPlaces, distance_m: int) -> Estimate:
+    """Returns the ratio of the download times with HARQ and with both, as a mean over sizes."""
+    at = {
+        (mode, size): downloads[distance_m, mode, size]
+        for mode in (HARQ, BOTH)
+        for size in SIZES_MB
+    }
+
+    def ratio(places: Places[dict[tuple[Choice, int], dict[str, float]]]) -> float:
+        times = {
+            key: mixed(places, distance_m, lambda each, key=key: each[key]["time_s"]) for key in at
+        }
+        return fmean(
+            times[HARQ, size] / times[BOTH, size] if times[BOTH, size] > 0 else math.inf
+            for size in SIZES_MB
+        )
+
+    return jackknife(ratio, side_by_side(at))

@@ -6,8 +6,9 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from fadeout.plot.style import COLUMN_INCHES, PALETTE, legend_above, new_figure, new_grid
-from fadeout.studies.link_retransmission.setups import DISTANCES_M, MODES, SIZES_MB, Mode
+from fadeout.studies.link_retransmission.runs import DISTANCES_M, MODES, SIZES_MB
 from fadeout.study.figures import WIDE_INCHES, legend_over
+from fadeout.study.found import Point
 
 COLORS = {mode.name: PALETTE[index] for index, mode in enumerate(MODES)}
 
@@ -43,7 +44,7 @@ def delay_parts(
     return figure
 
 
-def download_times(medians: Mapping[tuple[int, Mode, int], float]) -> Figure:
+def download_times(medians: Mapping[Point, float]) -> Figure:
     """Draws download time by size, with a panel for each distance."""
     size = (WIDE_INCHES, 0.75 * COLUMN_INCHES)
     with new_grid(1, len(DISTANCES_M), size=size, share_y=True) as (figure, panels):

@@ -1,29 +1,49 @@
-"""The runs of the study, and the numbers read from them."""
+"""Setups of the study, its runs, and the numbers read from them."""
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from fadeout import study
 from fadeout.results import Results
-from fadeout.studies.link_retransmission.setups import (
-    BASE,
-    BOTH,
-    CHANGES,
-    DISTANCES_M,
-    FOLDER,
-    MODES,
-    SIZES_MB,
-    UPLINK_CHANGES,
-    Mode,
-    place,
-    seen,
+from fadeout.study import (
+    QUIET_CELL,
+    Change,
+    Choice,
+    Data,
+    FoundInPlaces,
+    Job,
+    Page,
+    Runs,
+    Values,
+    claims_of,
+    overrides,
+    published,
 )
-from fadeout.study import QUIET_CELL, Change, Job, Places, Runs, Values, overrides, side_by_side
+
+FOLDER = Path(__file__).parent
+DATA = Data.read(FOLDER)
+PAGE = Page.read(FOLDER)
+PUBLISHED = published(FOLDER)
+CLAIMS = claims_of(PUBLISHED)
 
 SCENARIO = FOLDER / "scenario.toml"
 UPLINK = FOLDER / "uplink.toml"
+
+DISTANCES_M = (50, 75, 100, 150)
+SIZES_MB = (1, 2, 5, 10)
+SPEED_MPS = 2
+"""Walking speed in m/s, as in the scenario."""
+
+MODES = DATA.all("mode", Choice)
+"""Retransmissions that the link uses."""
+NONE, HARQ, BOTH = MODES
+
+CHANGES = DATA.all("change", Change)
+BASE = CHANGES[0]
 
 SWEPT_M = (50, 150)
 """Distances at which assumptions are changed, metres."""
@@ -40,20 +60,10 @@ PARTS = ("queue", "sr_wait", "grant_wait", "transmission", "harq", "rlc", "reord
 MEASURED = ("goodput_mbps", "rtt_ms", "retransmitted_pct", "timeouts")
 """The numbers read from a long transfer."""
 
-Numbers = Mapping[str, float | None]
-"""Numbers of a run, by the name of their column. None if the run has no value."""
-
-ByMode = Mapping[str, Numbers]
-"""Numbers of a place by mode. All modes share the place's channel."""
-
-Times = Mapping[tuple[str, int], float]
-"""Times of a place's downloads in seconds, by mode and size."""
-
-Point = tuple[int, Mode]
+Point = tuple[int, Choice]
 """A distance in metres, and the retransmissions of the link."""
 
 MAIN: list[Point] = [(distance, mode) for distance in DISTANCES_M for mode in MODES]
-SWEPT: list[Point] = [(distance, mode) for distance in SWEPT_M for mode in MODES]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -73,11 +83,16 @@ def job(
     *,
     with_tables: bool = False,
 ) -> Job:
-    """Returns the run of a point in a place."""
-    distance, mode = point
-    length = {"duration": f"{length_s:g} s"}
-    given = {**QUIET_CELL, **length, **place(distance, length_s), **seen(sight)}
-    given |= {**mode.values, **values}
+    """Returns the run of a point in a place. The walk passes its distance half-way."""
+    distance_m, mode = point
+    given = {
+        **QUIET_CELL,
+        "duration": f"{length_s:g} s",
+        "ue.phone.position": f'["{distance_m:g} m", "{-SPEED_MPS * length_s / 2:g} m"]',
+        "cell.small-cell.channel.line-of-sight": sight,
+        **mode.values,
+        **values,
+    }
     return Job(SCENARIO, overrides(given), seed=seed, with_tables=with_tables)
 
 
@@ -86,87 +101,63 @@ def length_s(effort: Effort) -> float:
     return effort.duration_s or 20
 
 
-def bulk(runs: Runs[Effort]) -> dict[int, Places[ByMode]]:
-    """Returns the numbers of long transfers in each place, by distance."""
-    return places(runs, [BASE], MAIN, runs.effort)[BASE]
+def bulk(runs: Runs[Effort]) -> FoundInPlaces:
+    """Returns the numbers of long transfers, by distance and mode."""
+    return transfers(runs, [(BASE, *point) for point in MAIN], runs.effort).along("change")[BASE]
 
 
-def sweep(runs: Runs[Effort]) -> dict[Change, dict[int, Places[ByMode]]]:
+def sweep(runs: Runs[Effort]) -> FoundInPlaces:
     """Returns the numbers of long transfers with one assumption changed at a time."""
-    return places(runs, (BASE, *CHANGES), SWEPT, runs.effort.of_sweep())
+    points = [(change, at_m, mode) for change in CHANGES for at_m in SWEPT_M for mode in MODES]
+    return transfers(runs, points, runs.effort.of_sweep())
 
 
-def places(
-    runs: Runs[Effort], changes: Sequence[Change], points: Sequence[Point], effort: Effort
-) -> dict[Change, dict[int, Places[ByMode]]]:
-    """Returns the numbers of long transfers in each place, by change and distance."""
-    length = length_s(effort)
-    found = runs.places(
-        [(change, point) for change in changes for point in points],
-        lambda at, sight, seed: job(at[1], sight, seed, at[0].values, length),
-        measure,
-        effort.seeds,
-    )
-    distances = dict.fromkeys(distance for distance, _ in points)
-    return {
-        change: {
-            distance: side_by_side({mode.name: found[change, (distance, mode)] for mode in MODES})
-            for distance in distances
-        }
-        for change in changes
-    }
+def transfers(
+    runs: Runs[Effort], points: Sequence[tuple[Change, int, Choice]], effort: Effort
+) -> FoundInPlaces:
+    """Returns the numbers of long transfers, by change, distance and mode."""
+
+    def job_of(at: tuple[Change, int, Choice], sight: str, seed: int) -> Job:
+        change, distance_m, mode = at
+        return job((distance_m, mode), sight, seed, change.values, length_s(effort))
+
+    return runs.in_places("change distance_m mode", points, job_of, measure, effort.seeds)
 
 
-def uplink(runs: Runs[Effort]) -> dict[tuple[Change, Mode], list[Numbers]]:
-    """Returns the numbers of the walk past a building, as lists over the seeds.
+def downloads(runs: Runs[Effort]) -> FoundInPlaces:
+    """Returns the times of downloads, by distance, mode and size."""
 
-    Changed assumptions are run with all retransmissions and fewer seeds.
-    """
-    common = {**QUIET_CELL, "duration": f"{length_s(runs.effort):g} s"}
-    both = [(BASE, mode) for mode in MODES]
-    changed = [(BOTH, change) for change in UPLINK_CHANGES]
-    found = runs.combinations(both, UPLINK, measure, common)
-    others = runs.combinations(changed, UPLINK, measure, common, seeds=runs.effort.swept)
-    return found | {(change, mode): numbers for (mode, change), numbers in others.items()}
-
-
-def downloads(runs: Runs[Effort]) -> dict[int, Places[Times]]:
-    """Returns the times of downloads in each place, by distance."""
-
-    def sized_job(at: tuple[Point, int], sight: str, seed: int) -> Job:
-        point, size = at
+    def job_of(at: tuple[int, Choice, int], sight: str, seed: int) -> Job:
+        distance_m, mode, size = at
         transfer = f'{{ kind = "transfer", size = "{size} MB" }}'
         values = {"flow.download.application": transfer, "duration": f"{DOWNLOAD_LIMIT_S} s"}
-        return job(point, sight, seed, values, length_s(runs.effort))
+        return job((distance_m, mode), sight, seed, values, length_s(runs.effort))
 
-    sizes = [(point, size) for point in MAIN for size in SIZES_MB]
-    found = runs.places(sizes, sized_job, completion_s)
-    return {
-        distance: side_by_side(
-            {
-                (mode.name, size): found[(distance, mode), size]
-                for mode in MODES
-                for size in SIZES_MB
-            }
-        )
-        for distance in DISTANCES_M
-    }
+    points = [(*point, size) for point in MAIN for size in SIZES_MB]
+    found = runs.in_places("distance_m mode size_mb", points, job_of, completion_s)
+    return with_each(found, lambda places: [{"time_s": time_s} for time_s in places])
 
 
-def delays(runs: Runs[Effort]) -> dict[Point, Places[dict[str, float]]]:
+def delays(runs: Runs[Effort]) -> FoundInPlaces:
     """Returns the mean parts of the downlink's delay in ms, for places with a packet."""
     probe = {"probe.radio-delay": "true"}
     length = delay_length_s(runs.effort)
-    found = runs.places(
+    found = runs.in_places(
+        "distance_m mode",
         MAIN,
         lambda point, sight, seed: job(point, sight, seed, probe, length, with_tables=True),
         parts_ms,
         runs.effort.delay_seeds,
     )
-    return {
-        point: {sight: [parts for parts in each if parts] for sight, each in places.items()}
-        for point, places in found.items()
+    return with_each(found, lambda places: [parts for parts in places if parts])
+
+
+def with_each(found: FoundInPlaces, edit: Callable[[Sequence[Any]], list[Any]]) -> FoundInPlaces:
+    """Returns points whose lists of places are edited."""
+    numbers = {
+        point: {sight: edit(each) for sight, each in found[point].items()} for point in found
     }
+    return replace(found, numbers=numbers)
 
 
 def delay_length_s(effort: Effort) -> float:
@@ -174,7 +165,7 @@ def delay_length_s(effort: Effort) -> float:
     return min(effort.duration_s or DELAY_S, DELAY_S)
 
 
-def measure(results: Results) -> Numbers:
+def measure(results: Results) -> dict[str, float | None]:
     """Returns the numbers of a long transfer."""
     flow = results.flows.row(0, named=True)
     rtt_s = flow["mean_rtt_s"]

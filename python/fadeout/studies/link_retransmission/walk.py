@@ -6,8 +6,7 @@ import polars as pl
 
 from fadeout.results import Results
 from fadeout.studies.link_retransmission import figures
-from fadeout.studies.link_retransmission.runs import Effort
-from fadeout.studies.link_retransmission.setups import FOLDER, PAGE
+from fadeout.studies.link_retransmission.runs import FOLDER, PAGE, Effort
 from fadeout.study import Job, Runs, Section
 
 BIN_S = 0.01
