@@ -1,23 +1,21 @@
 import fadeout
 from fadeout.studies.fallback import STUDY, answers
-from fadeout.studies.fallback.answers import Found
 from fadeout.studies.fallback.runs import (
+    CLEAR_S,
+    NOTHING,
+    POINTS,
+    REMEDIES,
     SCENARIO,
+    SENDERS,
     Effort,
-    Point,
     first_s,
+    head,
     points,
     swept_points,
     vehicle_points,
     wide_points,
 )
-from fadeout.studies.fallback.setups import (
-    CLEAR_S,
-    NOTHING,
-    POINTS,
-    REMEDIES,
-    SENDERS,
-)
+from fadeout.study import Found
 
 LENGTHS = (0.1, 0.5, 1.0)
 OURS = REMEDIES[1]
@@ -35,32 +33,30 @@ def found_with(gains: dict[float, float], spread: float = 0.1) -> Found:
             "macro_pct": 10.0 if gain else 0.0,
         }
 
-    return Found(
-        {
-            Point(remedy, sender, length): [
-                numbers(gains.get(length, 0.0) if remedy == OURS else 0.0, seed)
-                for seed in range(1, 6)
-            ]
-            for sender in SENDERS
-            for remedy in (NOTHING, OURS)
-            for length in (CLEAR_S, *LENGTHS)
-        },
-        LENGTHS,
-    )
+    made = {
+        (sender, remedy.name, head(length)): [
+            numbers(gains.get(length, 0.0) if remedy == OURS else 0.0, seed) for seed in range(1, 6)
+        ]
+        for sender in SENDERS
+        for remedy in (NOTHING, OURS)
+        for length in (CLEAR_S, *LENGTHS)
+    }
+    return Found(("sender", "remedy", "blocked"), made)
 
 
 def test_a_remedy_helps_from_the_shortest_length_after_which_it_always_does():
     sender = next(iter(SENDERS))
     late = found_with({0.1: -5.0, 0.5: 5.0, 1.0: 8.0})
-    assert late.from_s(sender, OURS.name, "goodput_mbps") == 0.5
+    assert answers.from_length(late, sender, OURS.name, "goodput_mbps") == "0.5 s"
     # A gain that is interrupted counts from the last length at which it begins.
     again = found_with({0.1: 5.0, 0.5: -5.0, 1.0: 8.0})
-    assert again.from_s(sender, OURS.name, "goodput_mbps") == 1.0
-    assert found_with({1.0: -1.0}).from_s(sender, OURS.name, "goodput_mbps") is None
-    row = late.judged(sender, OURS.name)
+    assert answers.from_length(again, sender, OURS.name, "goodput_mbps") == "1 s"
+    worse = found_with({1.0: -1.0})
+    assert answers.from_length(worse, sender, OURS.name, "goodput_mbps") is None
+    row = answers.judged(late)[0]
     assert (row["goodput_from"], row["silence_from"]) == ("0.5 s", "0.5 s")
     # 10 % of a second for 108 Mbit/s and a little more by seed: some 7.2 ms for a megabyte.
-    assert 7.0 < late.macro_ms_a_megabyte(sender, OURS.name, 1.0).mean < 7.6
+    assert 7.0 < answers.macro_ms_a_megabyte(late, (sender, OURS.name, "1 s")).mean < 7.6
 
 
 def test_the_answer_names_what_is_best_and_says_nothing_where_nothing_is():

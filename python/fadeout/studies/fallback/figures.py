@@ -7,7 +7,7 @@ from matplotlib.figure import Figure
 from matplotlib.ticker import NullLocator
 
 from fadeout.plot.style import COLUMN_INCHES, PALETTE, STAMP, new_grid
-from fadeout.studies.fallback.setups import GROUPS, NOTHING, REMEDIES, SENDERS
+from fadeout.studies.fallback.runs import GROUPS, NOTHING, REMEDIES, SENDERS
 from fadeout.study import Estimate
 from fadeout.study.figures import (
     MARKERS,

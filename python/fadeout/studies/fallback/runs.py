@@ -1,27 +1,100 @@
-"""The runs of the study, and the numbers read from them."""
+"""Setups of the study, its runs, and the numbers read from them.
+
+The setups are remedies for a broken beam, senders, and lengths of a blockage.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from pathlib import Path
 
 import polars as pl
 
 from fadeout import study
 from fadeout.results import Results
-from fadeout.studies.fallback.setups import (
-    BLOCKAGE,
-    CLEAR_S,
-    CONTROL,
-    DATA,
-    FOLDER,
-    MACRO_OF_NR,
-    NOTHING,
-    POINTS,
-    REMEDIES,
-    SENDERS,
-    Remedy,
-    switching,
+from fadeout.study import (
+    QUIET_CELL,
+    Choice,
+    Data,
+    Found,
+    Job,
+    Numbers,
+    Page,
+    Runs,
+    overrides,
+    spread,
 )
-from fadeout.study import QUIET_CELL, Job, Numbers, Runs, overrides, spread
+
+FOLDER = Path(__file__).parent
+DATA = Data.read(FOLDER)
+
+CLEAR_S = 0.0
+"""Length that stands for a run without blockages."""
+
+BLOCKAGE = "cell.small.channel.blockage"
+CONTROL = "flow.download.congestion-control"
+SPLIT = "ue.phone.split"
+MANAGEMENT = "mobility-management"
+
+MACRO_OF_NR = DATA.values["nr"]
+
+GROUPS = ("handover", "two legs", "notice", "Multipath TCP")
+
+
+@dataclass(frozen=True)
+class Points:
+    """Points of the smaller tables."""
+
+    wide_lengths_s: tuple[float, ...]
+    thresholds_kb: tuple[int, ...]
+    swept_s: float
+
+
+@dataclass(frozen=True)
+class Remedy(Choice):
+    """A measure of the network or of the sender against a broken beam."""
+
+    group: str | None = None
+    has_handover: bool = False
+    has_modem: bool = False
+    is_coupled: bool = False
+    """True if one coupled congestion control governs all paths, in place of the sender's."""
+    control: str | None = None
+    """Congestion control of the remedy, in place of the sender's. None for the sender's."""
+    is_one_node: bool = False
+    """True if both cells belong to the base station of the macro cell."""
+
+    @property
+    def has_own_sender(self) -> bool:
+        """True if the remedy does not depend on the sender."""
+        return self.is_coupled or self.control is not None
+
+    @property
+    def unused(self) -> tuple[str, ...]:
+        """Tables of the scenario that the remedy does not use."""
+        moves = self.has_handover or self.group == "handover"
+        unused = () if moves else (MANAGEMENT,)
+        if self.is_one_node:
+            unused = (*unused, "link.s1-small", "link.x2")
+        return unused if self.has_modem else (*unused, "ue.modem")
+
+
+def switching(threshold: str) -> Remedy:
+    """Returns EN-DC whose LTE leg is used while more than this waits at PDCP."""
+    split = (
+        f'{{ primary-path = "secondary", downlink-threshold = "{threshold}", '
+        'ul-data-split-threshold = "100 B", leg-choice = "demand" }'
+    )
+    values = {**DATA.values["en-dc"], SPLIT: split}
+    return Remedy(f"switching at {threshold}", values, "two legs")
+
+
+POINTS = DATA.one("points", Points)
+REMEDIES = DATA.all("remedy", Remedy)
+NOTHING = REMEDIES[0]
+
+SENDERS = {"CUBIC": "cubic", "BBRv3": "bbr3"}
+
+PAGE = Page.read(FOLDER, {"remedies": len(REMEDIES) - 1})
 
 SCENARIO = FOLDER / "scenario.toml"
 BIN_S = 0.01
@@ -105,8 +178,8 @@ def swept_points() -> list[Point]:
     ]
 
 
-def found(runs: Runs[Effort], of: Iterable[Point]) -> dict[Point, list[Numbers]]:
-    """Returns the numbers of each point, as a list over the seeds.
+def found(runs: Runs[Effort], of: Iterable[Point]) -> Found:
+    """Returns the numbers of each point over the seeds, by sender, remedy and blockage.
 
     The first blockage of a seed begins at the same time at all points.
     """
@@ -117,10 +190,8 @@ def found(runs: Runs[Effort], of: Iterable[Point]) -> dict[Point, list[Numbers]]
         without = remedy.unused
         if remedy.is_coupled:
             without = (*without, CONTROL)
-        elif remedy.control is not None:
-            values[CONTROL] = f'"{remedy.control}"'
         else:
-            values[CONTROL] = f'"{SENDERS[point.sender]}"'
+            values[CONTROL] = f'"{remedy.control or SENDERS[point.sender]}"'
         if point.block_s == CLEAR_S:
             without = (*without, BLOCKAGE)
         else:
@@ -132,10 +203,18 @@ def found(runs: Runs[Effort], of: Iterable[Point]) -> dict[Point, list[Numbers]]
             values |= DATA.values["papers-rate"]
         return Job(SCENARIO, overrides(values), without, seed, with_tables=True)
 
-    return {
-        point: [_of_its_carrier(numbers, point.remedy) for numbers in of_seeds]
+    numbers = {
+        (point.sender, point.remedy.name, head(point.block_s)): [
+            _of_its_carrier(numbers, point.remedy) for numbers in of_seeds
+        ]
         for point, of_seeds in runs.over_seeds(of, job, measure).items()
     }
+    return Found(("sender", "remedy", "blocked"), numbers)
+
+
+def head(block_s: float) -> str:
+    """Returns the name of a length of blockage."""
+    return "clear" if block_s == CLEAR_S else f"{block_s:g} s"
 
 
 def _of_its_carrier(numbers: Numbers, remedy: Remedy) -> Numbers:
