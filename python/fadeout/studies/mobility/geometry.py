@@ -42,6 +42,10 @@ class Shares:
         """Returns the shares by name."""
         return {"none": self.none, "failed": self.failed, "ping_pong": self.ping_pong}
 
+    def in_percent(self) -> "Shares":
+        """Returns the shares from 0 to 100."""
+        return Shares(100 * self.none, 100 * self.failed, 100 * self.ping_pong)
+
 
 def closed_form(speed_mps: float, trigger_s: float) -> Shares:
     """Returns the shares by geometry alone, without filter and without delay after the trigger."""

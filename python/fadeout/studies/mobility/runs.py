@@ -1,38 +1,124 @@
-"""The runs of the study, and the numbers read from them."""
+"""Setups of the study, its runs, and the numbers read from them.
 
-from collections.abc import Sequence
+The setups are the sets of TR 36.839, points, and changed assumptions.
+"""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
 
 import polars as pl
 
-from fadeout import handover_metrics
+from fadeout import handover_metrics, study
 from fadeout.results import Results
 from fadeout.studies.mobility.geometry import OUTER_M
-from fadeout.studies.mobility.setups import (
-    AT_KMH,
-    BASE,
-    CHANGES,
-    CIRCLE,
-    CIRCLE_CHANGES,
-    LINES,
-    MIDDLE,
-    SCENARIO,
-    SETS,
-    WITHOUT_PICOS,
-    Effort,
-    Trigger,
-)
 from fadeout.study import (
     QUIET_CELL,
     Change,
-    Estimate,
+    Data,
+    Found,
     Job,
-    Numbers,
+    Page,
     Runs,
     Values,
+    claims_of,
     overrides,
-    paired_difference,
-    paired_ratio,
+    published,
 )
+
+FOLDER = Path(__file__).parent
+DATA = Data.read(FOLDER)
+PAGE = Page.read(FOLDER)
+CLAIMS = claims_of(published(FOLDER))
+
+SCENARIO = FOLDER / "scenario.toml"
+CIRCLE = FOLDER / "circle.toml"
+
+SLOW_FACTOR = 4
+"""Factor by which runs of slow UEs are longer."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Effort(study.Effort):
+    """Number of seeds, number of UEs, and length of the runs."""
+
+    ues: int
+    lines: int
+    """Number of lines through the circular pico in a run."""
+    circle_seeds: int
+    speeds_kmh: tuple[float, ...]
+    sets: tuple[int, ...]
+    triggers_ms: tuple[int, ...]
+    offsets_db: tuple[float, ...]
+
+    def length_s(self, kmh: float) -> float:
+        """Returns the simulated time in seconds. Slow UEs have fewer handovers, so their runs are
+        longer.
+        """
+        return (self.duration_s or 1.0) * (SLOW_FACTOR if kmh < 10 else 1)
+
+
+@dataclass(frozen=True)
+class Trigger:
+    """Configuration of event A3."""
+
+    trigger_ms: int
+    offset_db: float
+    filter: int
+
+    @property
+    def values(self) -> Values:
+        """The override of the event."""
+        event = (
+            f'[{{ kind = "a3", offset = "{self.offset_db:g} dB", hysteresis = "0 dB", '
+            f'time-to-trigger = "{self.trigger_ms} ms", filter = {self.filter} }}]'
+        )
+        return {"mobility-management.events": event}
+
+    def data(self) -> dict[str, float]:
+        """Returns the columns of a data file that identify the trigger."""
+        return {
+            "trigger_ms": self.trigger_ms,
+            "offset_db": self.offset_db,
+            "filter": self.filter,
+        }
+
+    @property
+    def name(self) -> str:
+        """Name of the trigger in tables."""
+        return f"{self.trigger_ms} ms, {self.offset_db:g} dB, k = {self.filter}"
+
+
+@dataclass(frozen=True)
+class Set:
+    """A set of TR 36.839: time to trigger in ms, offset in dB, and filter."""
+
+    number: int
+    trigger: tuple[float, ...]
+
+
+@dataclass(frozen=True)
+class Lines:
+    """Speeds in km/h and times to trigger in ms of lines through a pico."""
+
+    points: tuple[tuple[int, ...], ...]
+    at: tuple[int, ...]
+
+
+def _trigger(ms: float, db: float, k: float) -> Trigger:
+    return Trigger(int(ms), db, int(k))
+
+
+SETS = {each.number: _trigger(*each.trigger) for each in DATA.all("set", Set)}
+MIDDLE = SETS[3]
+
+AT_KMH = 60.0
+"""Speed at which trigger, offset and assumptions are varied, km/h."""
+
+LINES = DATA.one("lines", Lines)
+CIRCLE_CHANGES = DATA.all("circle-change", Change)
+CHANGES = DATA.all("change", Change)
+BASE, WITHOUT_PICOS = CHANGES[:2]
 
 COUNTS = (
     "handovers",
@@ -112,22 +198,28 @@ def job(point: tuple[float, Trigger, Change], seed: int, effort: Effort) -> Job:
     return Job(SCENARIO, overrides(values), seed=seed, with_tables=True)
 
 
-Found = dict[tuple[float, Trigger, Change], list[Numbers]]
+Point = tuple[float, Trigger, Change]
+"""Speed in km/h, event, and changed assumption."""
 
 
-def over(
-    runs: Runs[Effort], points: Sequence[tuple[float, Trigger, Change]], seeds: int | None = None
-) -> Found:
-    """Returns the counts at each point, as a list over the seeds."""
-    return runs.over_seeds(
-        list(points), lambda point, seed: job(point, seed, runs.effort), read, seeds
+def over(runs: Runs[Effort], points: Iterable[Point], seeds: int | None = None) -> Found:
+    """Returns the counts at each point over the seeds."""
+    numbers = runs.over_seeds(
+        points, lambda point, seed: job(point, seed, runs.effort), read, seeds
     )
+    return Found(("speed_kmh", "trigger", "change"), numbers)
 
 
 def grid(runs: Runs[Effort]) -> Found:
-    """Returns the counts by speed and set."""
+    """Returns the counts by set and speed."""
     effort = runs.effort
-    return over(runs, [(kmh, SETS[n], BASE) for n in effort.sets for kmh in effort.speeds_kmh])
+    found = over(runs, [(kmh, SETS[n], BASE) for n in effort.sets for kmh in effort.speeds_kmh])
+    numbers = {
+        (n, SETS[n], kmh): found[kmh, SETS[n], BASE]
+        for n in effort.sets
+        for kmh in effort.speeds_kmh
+    }
+    return Found(("set", "trigger", "speed_kmh"), numbers)
 
 
 def triggers(runs: Runs[Effort]) -> Found:
@@ -146,18 +238,18 @@ def sweep(runs: Runs[Effort]) -> Found:
 
     The change without picos belongs to a claim, so it has all seeds.
     """
-    judged = over(runs, [(AT_KMH, MIDDLE, change) for change in (BASE, WITHOUT_PICOS)])
-    others = [(AT_KMH, MIDDLE, change) for change in CHANGES if change != WITHOUT_PICOS]
-    return judged | over(runs, others, runs.effort.swept)
+    judged = over(runs, [(AT_KMH, MIDDLE, change) for change in CHANGES[:2]])
+    return judged | over(runs, [(AT_KMH, MIDDLE, each) for each in CHANGES[2:]], runs.effort.swept)
 
 
 LinePoint = tuple[float, int, Change]
 
 
-def lines(runs: Runs[Effort]) -> dict[LinePoint, list[Numbers]]:
-    """Returns the outcomes of lines through the circular pico."""
-    points: list[LinePoint] = [(kmh, ms, BASE) for kmh, ms in LINES.points]
-    points += [(LINES.at[0], LINES.at[1], change) for change in CIRCLE_CHANGES]
+def lines(runs: Runs[Effort]) -> Found:
+    """Returns the outcomes of lines through the circular pico, in percent of the lines."""
+    count = runs.effort.lines
+    points: list[LinePoint] = [(kmh, ms, CIRCLE_CHANGES[0]) for kmh, ms in LINES.points]
+    points += [(LINES.at[0], LINES.at[1], change) for change in CIRCLE_CHANGES[1:]]
 
     def of(point: LinePoint, seed: int) -> Job:
         kmh, ms, change = point
@@ -173,69 +265,21 @@ def lines(runs: Runs[Effort]) -> dict[LinePoint, list[Numbers]]:
         }
         return Job(CIRCLE, overrides(values), seed=seed, with_tables=True)
 
-    return runs.over_seeds(points, of, read_lines, runs.effort.circle_seeds)
+    found = runs.over_seeds(points, of, read_lines, runs.effort.circle_seeds)
+    numbers = {
+        point: [
+            {
+                **each,
+                "none_pct": 100 * (count - each["failed"] - each["handed_over"]) / count,
+                "failed_pct": 100 * each["failed"] / count,
+                "ping_pong_pct": 100 * each["ping_pong"] / count,
+            }
+            for each in of_seeds
+        ]
+        for point, of_seeds in found.items()
+    }
+    return Found(("speed_kmh", "trigger_ms", "change"), numbers)
 
 
 FAR_M = 160.0
 """Distance from the farthest start of a line to the pico, metres."""
-
-
-def share(numbers: Sequence[Numbers], above: Sequence[str], below: Sequence[str]) -> Estimate:
-    """Returns the ratio of two sums of counts in percent, paired by seed."""
-    tops = [sum(each[name] for name in above) for each in numbers]
-    bottoms = [sum(each[name] for name in below) for each in numbers]
-    if not any(bottoms):
-        return Estimate(0.0, float("nan"), 0)
-    return paired_ratio(tops, bottoms).scaled(100)
-
-
-TRIED = ("failures_state_2", "failures_state_3", "handovers")
-
-
-def failure(numbers: Sequence[Numbers]) -> Estimate:
-    """Returns the handover failure rate in percent.
-
-    Standard: TR 36.839 §5.2.1.2.
-    """
-    return share(numbers, ("failures_state_2", "failures_state_3"), TRIED)
-
-
-def ping_pong(numbers: Sequence[Numbers]) -> Estimate:
-    """Returns the ping-pongs in percent of handovers."""
-    return share(numbers, ("ping_pongs",), ("handovers",))
-
-
-def short_stay(numbers: Sequence[Numbers]) -> Estimate:
-    """Returns the short stays in percent of handovers, including ping-pongs."""
-    return share(numbers, ("ping_pongs", "short_stays"), ("handovers",))
-
-
-def rates(numbers: Sequence[Numbers]) -> dict[str, Estimate]:
-    """Returns the rates in percent by name."""
-    return {
-        "failure_pct": failure(numbers),
-        "ping_pong_pct": ping_pong(numbers),
-        "short_stay_pct": short_stay(numbers),
-    }
-
-
-def more(
-    ours: Sequence[Numbers], base: Sequence[Numbers], above: Sequence[str], below: Sequence[str]
-) -> Estimate:
-    """Returns the difference of two shares of counts in percentage points, over common seeds.
-
-    The interval is that of the difference of both ratios' residuals.
-    """
-
-    def residuals(numbers: Sequence[Numbers]) -> tuple[float, list[float]]:
-        tops = [sum(each[name] for name in above) for each in numbers]
-        bottoms = [sum(each[name] for name in below) for each in numbers]
-        mean = sum(bottoms) / len(bottoms)
-        if mean == 0:
-            return 0.0, [0.0] * len(bottoms)
-        ratio = sum(tops) / sum(bottoms)
-        return ratio, [(a - ratio * b) / mean for a, b in zip(tops, bottoms, strict=True)]
-
-    (one, first), (other, second) = residuals(ours), residuals(base)
-    spread = paired_difference(first, second)
-    return Estimate(100 * (one - other), 100 * spread.half_width, spread.count)
