@@ -12,6 +12,7 @@
 `run` takes the path of a scenario, its TOML text, or the same as a dict.
 """
 
+from fadeout import _extras
 from fadeout._late import attributes
 
 TYPE_CHECKING = False
@@ -40,6 +41,9 @@ if TYPE_CHECKING:
     from fadeout.legs import leg_shares
     from fadeout.mobility import handover_metrics
     from fadeout.results import Results
+
+# Before any import that may fail.
+_extras.install()
 
 __all__ = [
     "Arrival",

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from check_wheel import LARGEST_MB, size_mb
 from conftest import ROOT, SCENARIO
 from fadeout.validate.recordings import recorded
 
@@ -40,10 +41,16 @@ def test_a_wheel_works_in_an_empty_environment(tmp_path: Path):
     venv.create(tmp_path / "env", with_pip=True)
     binaries = tmp_path / "env" / "bin"
     call(binaries / "pip", "install", "--quiet", wheel, cwd=tmp_path)
+    # Without extras a run has results and no figures.
+    (packages,) = (tmp_path / "env").glob("lib/python*/site-packages")
+    assert size_mb(packages) < LARGEST_MB
+    (tmp_path / "small.toml").write_text(SCENARIO)
+    call(binaries / "fadeout", "run", "small.toml", "--out", "base", cwd=tmp_path)
+    assert not (tmp_path / "base" / "figures").exists()
 
+    call(binaries / "pip", "install", "--quiet", f"{wheel}[study]", cwd=tmp_path)
     assert "fadeout 0." in call(binaries / "fadeout", "--version", cwd=tmp_path)
     assert "blockage" in call(binaries / "fadeout", "list", "studies", cwd=tmp_path)
-    (tmp_path / "small.toml").write_text(SCENARIO)
     call(binaries / "fadeout", "run", "small.toml", "--out", "run", cwd=tmp_path)
     assert (tmp_path / "run" / "figures" / "overview.png").is_file()
     call(binaries / "fadeout", "report", "run", cwd=tmp_path)

@@ -4,6 +4,8 @@ import sys
 from importlib import import_module
 from types import ModuleType
 
+from fadeout._extras import MissingPackage
+
 __all__ = ["main"]
 
 
@@ -66,6 +68,8 @@ def _say_why(error: BaseException) -> None:
 
 def reason(error: BaseException) -> str:
     """Returns the reason for a failed import, in one line."""
+    if isinstance(error, MissingPackage):
+        return str(error)
     if isinstance(error, ModuleNotFoundError):
         return f"the package {error.name} is missing; pip install --force-reinstall fadeout"
     if isinstance(error, MemoryError):

@@ -6,6 +6,7 @@ from typing import Annotated, Any
 import typer
 
 import fadeout
+from fadeout import _extras
 from fadeout._instances import OwnError
 from fadeout._overview import sections
 from fadeout._own import POLICY_OPTION, load_classes
@@ -148,6 +149,10 @@ def run(
             raise
         finally:
             listen()
+    if (figures or report) and (error := _extras.missing("matplotlib")):
+        left_out = " and ".join(["figures"] * figures + ["the report"] * report)
+        err().print(f"without {left_out}: {error}", markup=False, highlight=False)
+        figures = report = False
     drawn = _draw(results, folder) if figures and not signals.came() else []
     page = _report(folder, scenario, remarks) if report and not signals.came() else None
     if not quiet:
