@@ -14,8 +14,7 @@ from fadeout.cli.app import app
 from fadeout.plot.labels import Label, place_labels
 from fadeout.results import Results
 from fadeout.studies.congestion_controls import study
-from fadeout.studies.congestion_controls.setups import LINKS, chance, entrants
-from fadeout.studies.congestion_controls.study import fairness
+from fadeout.studies.congestion_controls.runs import LINKS, chance, entrants, fairness
 from fadeout.study import Numbers
 
 

@@ -1,7 +1,6 @@
 """Figures of the study of congestion controls."""
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -10,11 +9,9 @@ from matplotlib.lines import Line2D
 
 from fadeout.plot.labels import Label, place_labels
 from fadeout.plot.style import PALETTE, new_grid
-from fadeout.studies.congestion_controls.setups import Link
+from fadeout.studies.congestion_controls.runs import Link
 from fadeout.study.figures import WIDE_INCHES
-
-if TYPE_CHECKING:
-    from fadeout.studies.congestion_controls.study import Row
+from fadeout.study.report import Record
 
 MARKERS = ("o", "s", "^", "D", "P", "X", "v", "p")
 """Markers of the families. A family has the colour of the same index in the palette."""
@@ -24,7 +21,7 @@ PAD = 0.12
 """Margin on each side, relative to the range of the points."""
 
 
-def throughput_and_delay(tables: Mapping[Link, Sequence["Row"]]) -> Figure:
+def throughput_and_delay(tables: Mapping[Link, Sequence[Record]]) -> Figure:
     """Draws a panel for each link, with a named point for each congestion control, and
     the legend.
     """
@@ -55,10 +52,10 @@ def throughput_and_delay(tables: Mapping[Link, Sequence["Row"]]) -> Figure:
                 ax,
                 [
                     Label(
-                        row.rtt_p95_ms.mean,
-                        row.goodput_mbps.mean,
-                        row.name,
-                        looks[row.entrant.family][1],
+                        row["rtt_p95_ms"].mean,
+                        row["goodput_mbps"].mean,
+                        row["algorithm"],
+                        looks[row["family"]][1],
                     )
                     for row in found
                 ],
@@ -66,20 +63,20 @@ def throughput_and_delay(tables: Mapping[Link, Sequence["Row"]]) -> Figure:
     return figure
 
 
-def looks_of(tables: Mapping[Link, Sequence["Row"]]) -> dict[str, tuple[str, str]]:
+def looks_of(tables: Mapping[Link, Sequence[Record]]) -> dict[str, tuple[str, str]]:
     """Returns the marker and colour of each family."""
-    families = dict.fromkeys(row.entrant.family for rows in tables.values() for row in rows)
+    families = dict.fromkeys(row["family"] for rows in tables.values() for row in rows)
     return {
         family: (MARKERS[index % len(MARKERS)], PALETTE[index % len(PALETTE)])
         for index, family in enumerate(families)
     }
 
 
-def draw_points(ax: Axes, rows: Sequence["Row"], looks: Mapping[str, tuple[str, str]]) -> None:
+def draw_points(ax: Axes, rows: Sequence[Record], looks: Mapping[str, tuple[str, str]]) -> None:
     """Draws the points with their intervals, and sets limits that leave space for names."""
     for row in rows:
-        marker, color = looks[row.entrant.family]
-        x, y = row.rtt_p95_ms, row.goodput_mbps
+        marker, color = looks[row["family"]]
+        x, y = row["rtt_p95_ms"], row["goodput_mbps"]
         ax.errorbar(
             x.mean,
             y.mean,
@@ -94,8 +91,8 @@ def draw_points(ax: Axes, rows: Sequence["Row"], looks: Mapping[str, tuple[str, 
             ecolor=(color, 0.35),
             zorder=3,
         )
-    delays = np.array([row.rtt_p95_ms.mean for row in rows])
-    rates = np.array([row.goodput_mbps.mean for row in rows])
+    delays = np.array([row["rtt_p95_ms"].mean for row in rows])
+    rates = np.array([row["goodput_mbps"].mean for row in rows])
     ratio = max(delays.max() / delays.min(), 1.05)
     ax.set_xscale("log")
     ax.set_xlim(delays.min() / ratio**PAD, delays.max() * ratio**PAD)
@@ -116,20 +113,20 @@ def plain_ticks(ax: Axes) -> None:
     ax.minorticks_off()
 
 
-def shares(tables: Mapping[Link, Sequence["Row"]]) -> Figure:
+def shares(tables: Mapping[Link, Sequence[Record]]) -> Figure:
     """Draws the share of each congestion control against CUBIC, with one panel for each link."""
     looks = looks_of(tables)
-    names = list(dict.fromkeys(row.name for rows in tables.values() for row in rows))
+    names = list(dict.fromkeys(row["algorithm"] for rows in tables.values() for row in rows))
     size = (WIDE_INCHES, 0.155 * len(names) + 0.8)
     with new_grid(1, len(tables), size=size, share_y=True) as (figure, panels):
         for ax, (link, found) in zip(panels, tables.items(), strict=True):
             ax.axvline(50, color="black", linewidth=0.6)
             for row in found:
-                marker, color = looks[row.entrant.family]
+                marker, color = looks[row["family"]]
                 ax.errorbar(
-                    row.share_pct.mean,
-                    names.index(row.name),
-                    xerr=row.share_pct.half_width,
+                    row["share_pct"].mean,
+                    names.index(row["algorithm"]),
+                    xerr=row["share_pct"].half_width,
                     color=color,
                     marker=marker,
                     markersize=3.6,

@@ -1,88 +1,26 @@
-"""The study on congestion controls: its runs, and the numbers of its tables."""
+"""The study on congestion controls: its report."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from typing import Any
 
-from fadeout.results import Results
 from fadeout.studies.congestion_controls import figures
-from fadeout.studies.congestion_controls.setups import (
+from fadeout.studies.congestion_controls.runs import (
     DATA,
-    FOLDER,
     LINKS,
     PAGE,
-    RIVAL,
     Entrant,
     Link,
-    chance,
+    Point,
     entrants,
+    measure,
 )
-from fadeout.study import (
-    QUIET,
-    Effort,
-    Estimate,
-    Job,
-    Numbers,
-    Runs,
-    Section,
-    Study,
-    Values,
-    estimate,
-    overrides,
-)
-
-NOT_READ: Values = {
-    **QUIET,
-    "probe.timeouts": "false",
-    "probe.flow-events": "false",
-    "probe.blockages": "false",
-}
-"""Overrides that turn off tables which the study does not read."""
+from fadeout.study import Effort, Numbers, Runs, Section, Study, means
 
 WORTH_NAMING = 0.9
 """Share of a link's best goodput that a flow needs for its short delay to be reported."""
 
 ESTIMATES = ("goodput_mbps", "rtt_p95_ms", "retransmitted_pct", "jain", "share_pct")
-"""The numbers of a run, and the estimates of a row."""
-
-
-@dataclass(frozen=True)
-class Point:
-    """A congestion control on a link, alone or together with a CUBIC flow."""
-
-    link: Link
-    entrant: Entrant
-    is_alone: bool
-
-    def job(self, seed: int, duration: Values) -> Job:
-        """Returns the run of the point with a seed."""
-        values = {**NOT_READ, **duration}
-        values |= {**self.link.values, **self.entrant.values, **chance(seed)}
-        without = () if self.link.is_blocked else ("blockage",)
-        if self.is_alone:
-            # Keys of a flow that was removed cannot be overridden.
-            values = {key: item for key, item in values.items() if not key.startswith(RIVAL)}
-            del values["probe.congestion"]
-            without = (*without, RIVAL)
-        return Job(
-            FOLDER / "scenario.toml", overrides(values), without, seed, with_tables=self.is_alone
-        )
-
-
-@dataclass(frozen=True)
-class Row:
-    """One congestion control on one link, over the seeds."""
-
-    entrant: Entrant
-    goodput_mbps: Estimate
-    rtt_p95_ms: Estimate
-    retransmitted_pct: Estimate
-    jain: Estimate
-    share_pct: Estimate
-
-    @property
-    def name(self) -> str:
-        """Name in the table and the figures."""
-        return self.entrant.name
+"""The numbers of a run whose means are in a row."""
 
 
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
@@ -101,7 +39,7 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
         for seed, alone in found[Point(*pair, is_alone=True)].items()
         if seed in found[Point(*pair, is_alone=False)]
     }
-    tables = {link: gather(link, compared, numbers) for link in LINKS}
+    tables = {link: rows_of(link, compared, numbers) for link in LINKS}
     tables = {link: rows for link, rows in tables.items() if rows}
     done, wanted = 2 * len(numbers), 2 * len(pairs) * runs.effort.seeds
     runs.facts["runs"] = done if runs.is_whole else f"{done} of {wanted}; stopped early"
@@ -109,79 +47,43 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
         {"link": link.name, "algorithm": entrant.name, "seed": seed, **values}
         for (seed, link, entrant), values in sorted(numbers.items(), key=lambda item: item[0][0])
     ]
-    yield PAGE.section(
-        "overview",
-        figures={
-            "throughput-and-delay": figures.throughput_and_delay(tables),
-            "shares": figures.shares(tables),
-        },
-    )
+    drawn = {
+        "throughput-and-delay": figures.throughput_and_delay(tables),
+        "shares": figures.shares(tables),
+    }
+    yield PAGE.section("overview", figures=drawn)
     for link, rows in tables.items():
         yield on_link(link, rows)
 
 
-def measure(results: Results) -> Numbers:
-    """Returns the numbers of a run, so that its tables need not be kept."""
-    flows = results.flows
-    if len(flows) > 1:
-        goodput = dict(zip(flows["flow"], flows["goodput_mbps"], strict=True))
-        return fairness(goodput["tested"], goodput["cubic"])
-    flow = flows.row(0, named=True)
-    rtt_s = results.congestion["rtt_s"]
-    p95_s = rtt_s.filter(rtt_s > 0).quantile(0.95, "nearest")
-    return {
-        "goodput_mbps": flow["goodput_mbps"],
-        "rtt_p95_ms": 1e3 * (p95_s or 0.0),
-        "retransmitted_pct": 100 * flow["retransmitted_segments"] / flow["sent_segments"],
-    }
-
-
-def fairness(tested: float, cubic: float) -> Numbers:
-    """Returns Jain's index of two goodputs, and the share of the tested flow.
-
-    The index is 1 for equal goodputs, and 0.5 if one flow has all.
-    """
-    squares = tested**2 + cubic**2
-    return {
-        "jain": (tested + cubic) ** 2 / (2 * squares),
-        "share_pct": 100 * tested / (tested + cubic),
-        "tested_mbps": tested,
-        "cubic_mbps": cubic,
-    }
-
-
-def gather(
+def rows_of(
     link: Link, compared: Sequence[Entrant], numbers: Mapping[tuple[int, Link, Entrant], Numbers]
-) -> list[Row]:
+) -> list[dict[str, Any]]:
     """Returns the rows of `link`. A congestion control without a finished run has none."""
     rows = []
     for entrant in compared:
         of_seeds = [values for (_, *pair), values in numbers.items() if pair == [link, entrant]]
         if of_seeds:
-            estimates = {name: estimate([each[name] for each in of_seeds]) for name in ESTIMATES}
-            rows.append(Row(entrant, **estimates))
+            row = {"algorithm": entrant.name, "family": entrant.family}
+            rows.append(row | means(of_seeds, *ESTIMATES) | {"seeds": len(of_seeds)})
     return rows
 
 
-def on_link(link: Link, rows: Sequence[Row]) -> Section:
+def on_link(link: Link, rows: Sequence[dict[str, Any]]) -> Section:
     """Returns the section with the table of a link, and with its best congestion controls."""
-    most = max(rows, key=lambda row: row.goodput_mbps.mean)
-    fast = [row for row in rows if row.goodput_mbps.mean >= WORTH_NAMING * most.goodput_mbps.mean]
-    others = [row for row in rows if row.entrant.algorithm != "cubic"]
+    most = max(rows, key=lambda row: row["goodput_mbps"].mean)
+    least_mbps = WORTH_NAMING * most["goodput_mbps"].mean
+    fast = [row for row in rows if row["goodput_mbps"].mean >= least_mbps]
+    others = [row for row in rows if row["algorithm"] != "cubic"]
     return PAGE.section(
         link.name,
-        [
-            {"algorithm": row.name, "family": row.entrant.family}
-            | {name: getattr(row, name) for name in ESTIMATES}
-            | {"seeds": row.goodput_mbps.count}
-            for row in rows
-        ],
+        rows,
         most=most,
         fast=len(fast),
         worth_naming=WORTH_NAMING,
-        quick=min(fast, key=lambda row: row.rtt_p95_ms.mean),
-        fair=max(others, key=lambda row: row.jain.mean),
-        unfair=min(others, key=lambda row: row.jain.mean),
+        quick=min(fast, key=lambda row: row["rtt_p95_ms"].mean),
+        fair=max(others, key=lambda row: row["jain"].mean),
+        unfair=min(others, key=lambda row: row["jain"].mean),
     )
 
 

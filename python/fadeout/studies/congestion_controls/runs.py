@@ -1,4 +1,4 @@
-"""The congestion controls that are compared, and the links."""
+"""The congestion controls that are compared, the links, and the runs."""
 
 import json
 import random
@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from fadeout import _native
-from fadeout.study import Choice, Data, Page, Values
+from fadeout.results import Results
+from fadeout.study import QUIET, Choice, Data, Job, Numbers, Page, Values, overrides
 
 FOLDER = Path(__file__).parent
 DATA = Data.read(FOLDER)
@@ -16,8 +17,6 @@ PAGE = Page.read(FOLDER)
 @dataclass(frozen=True)
 class Link(Choice):
     """One of the links, as a change of the scenario."""
-
-    is_blocked: bool = False
 
     @property
     def title(self) -> str:
@@ -85,4 +84,66 @@ def chance(seed: int) -> Values:
         "link.path.delay": f"{delay_ms:.3f} ms",
         "flow.tested.start": f"{starts_s[0]:.6f} s",
         f"{RIVAL}.start": f"{starts_s[1]:.6f} s",
+    }
+
+
+NOT_READ: Values = {
+    **QUIET,
+    "probe.timeouts": "false",
+    "probe.flow-events": "false",
+    "probe.blockages": "false",
+}
+"""Overrides that turn off tables which the study does not read."""
+
+
+@dataclass(frozen=True)
+class Point:
+    """A congestion control on a link, alone or together with a CUBIC flow."""
+
+    link: Link
+    entrant: Entrant
+    is_alone: bool
+
+    def job(self, seed: int, duration: Values) -> Job:
+        """Returns the run of the point with a seed."""
+        values = {**NOT_READ, **duration}
+        values |= {**self.link.values, **self.entrant.values, **chance(seed)}
+        without = self.link.without
+        if self.is_alone:
+            # Keys of a flow that was removed cannot be overridden.
+            values = {key: item for key, item in values.items() if not key.startswith(RIVAL)}
+            del values["probe.congestion"]
+            without = (*without, RIVAL)
+        return Job(
+            FOLDER / "scenario.toml", overrides(values), without, seed, with_tables=self.is_alone
+        )
+
+
+def measure(results: Results) -> Numbers:
+    """Returns the numbers of a run, so that its tables need not be kept."""
+    flows = results.flows
+    if len(flows) > 1:
+        goodput = dict(zip(flows["flow"], flows["goodput_mbps"], strict=True))
+        return fairness(goodput["tested"], goodput["cubic"])
+    flow = flows.row(0, named=True)
+    rtt_s = results.congestion["rtt_s"]
+    p95_s = rtt_s.filter(rtt_s > 0).quantile(0.95, "nearest")
+    return {
+        "goodput_mbps": flow["goodput_mbps"],
+        "rtt_p95_ms": 1e3 * (p95_s or 0.0),
+        "retransmitted_pct": 100 * flow["retransmitted_segments"] / flow["sent_segments"],
+    }
+
+
+def fairness(tested: float, cubic: float) -> Numbers:
+    """Returns Jain's index of two goodputs, and the share of the tested flow.
+
+    The index is 1 for equal goodputs, and 0.5 if one flow has all.
+    """
+    squares = tested**2 + cubic**2
+    return {
+        "jain": (tested + cubic) ** 2 / (2 * squares),
+        "share_pct": 100 * tested / (tested + cubic),
+        "tested_mbps": tested,
+        "cubic_mbps": cubic,
     }
