@@ -21,7 +21,7 @@ say = @printf '\n\033[1m== %s\033[0m\n' "$(1)"
 .PHONY: help
 help: ## Say what can be made
 	@echo "fadeout: make targets"
-	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 12 | sed 's/^/  /'
+	@grep -hE '^[a-z][a-z-]*:.*## ' $(MAKEFILE_LIST) | sed -E 's/:.*## /\t/' | expand -t 18 | sed 's/^/  /'
 
 # --- what the others need -------------------------------------------------------------------
 
@@ -32,7 +32,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(VENV)/.maturin: | $(BIN)/python
-	$(BIN)/python -m pip install --quiet 'maturin>=1.9,<2'
+	$(BIN)/python -m pip install --quiet 'maturin[zig]>=1.16,<2'
 	@touch $@
 
 # Extras beside those of development, as `.ci/run` sets them.
@@ -57,11 +57,23 @@ demo: build ## Run one example: its table, what it shows, the paths of its figur
 	@echo "The study of this example has a paper's table beside ours (about two minutes on two cores):"
 	@echo "  $(BIN)/fadeout study blockage --quick --seeds 8 --out out/study-blockage"
 
+# `PGO=` builds without the runs of tools/pgo_training.py, in a third of the time. `ZIG=` links with the C library
+# of this machine instead of glibc 2.17.
+PGO := --pgo
+ZIG := $(if $(filter Linux,$(shell uname -s)),--zig --compatibility manylinux2014)
+
 .PHONY: wheel
-wheel: $(VENV)/.maturin ## Build a wheel into dist/, for machines without Rust
+wheel: $(VENV)/.maturin ## Build a wheel into dist/, for machines without Rust; PGO= for a faster build
 	$(call say,wheel)
-	$(BIN)/maturin build --release --quiet --out dist
+	@test -z "$(PGO)" || rustup component add llvm-tools
+	$(BIN)/maturin build --release --locked --out dist $(PGO) $(ZIG)
 	@ls dist/*.whl
+
+# The platform tag, and the symbols of the C library.
+.PHONY: check-wheel
+check-wheel: $(VENV)/.maturin ## Check the symbols of the wheel in dist/ and install it into an empty environment
+	$(BIN)/python -m pip install --quiet auditwheel
+	$(BIN)/python tools/check_wheel.py dist
 
 # --- checks ---------------------------------------------------------------------------------
 
@@ -115,6 +127,34 @@ check-licences:
 	@if cargo deny --log-level error fetch db >/dev/null 2>&1; \
 	then cargo deny --log-level error check --disable-fetch advisories; \
 	else echo "skipped: security advisories (their database cannot be reached)"; fi
+
+# The four crates for users, and those that they need.
+.PHONY: check-crates
+check-crates: $(BIN)/python ## Package the crates that are published, and build each from its package
+	cargo package --workspace --locked $(foreach crate,benches browser capture packetdrill python testkit,--exclude fadeout-$(crate))
+
+# The oldest compiler: `rust-version` of Cargo.toml.
+MSRV := $(shell sed -n 's/^rust-version = "\(.*\)"/\1/p' Cargo.toml)
+
+.PHONY: check-msrv
+check-msrv: $(BIN)/python ## Check the code with the oldest compiler that is supported
+	rustup toolchain install $(MSRV) --profile minimal
+	cargo +$(MSRV) check --workspace --locked
+
+CARGO_SEMVER_CHECKS := 0.51.0
+
+# Compares with the last tag. A version before 1.0 may break interfaces with its second number.
+.PHONY: check-semver
+check-semver: ## Compare the interfaces of the crates for users with the last release
+	@tag=$$(git describe --tags --abbrev=0 --match 'v*' 2>/dev/null) || { echo "skipped: there is no tag v*"; exit 0; }; \
+	cargo semver-checks --version 2>/dev/null | grep -q ' $(CARGO_SEMVER_CHECKS)$$' \
+		|| cargo install --quiet --locked cargo-semver-checks --version $(CARGO_SEMVER_CHECKS); \
+	cargo semver-checks --baseline-rev "$$tag" --package fadeout-core --package fadeout-congestion \
+		--package fadeout-transport --package fadeout
+
+.PHONY: check-targets
+check-targets: $(BIN)/python ## Compare the fingerprints of all examples with WebAssembly, 64-bit ARM and musl
+	$(BIN)/python tools/targets.py
 
 .PHONY: check-rust
 check-rust: $(BIN)/python
@@ -194,6 +234,13 @@ bench-accept: bench-tools ## Make the instruction counts of now the accepted one
 docs: build $(VENV)/.tools ## Build the documentation: pages are carried out, figures drawn
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
 	@echo "documentation: docs/_build/html/index.html"
+
+# Name of the version in the site, such as v0.2.0.
+VERSION := main
+
+.PHONY: docs-site
+docs-site: build $(VENV)/.tools ## Build the documentation as one version of a site: docs/_build/site; VERSION=v0.2.0
+	$(BIN)/python tools/docs_site.py docs/_build/site --version $(VERSION)
 
 .PHONY: notebooks
 notebooks: $(BIN)/python ## Make the notebooks of the tutorial anew

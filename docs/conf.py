@@ -37,6 +37,7 @@ exclude_patterns = [
     "generated/limits.md",
     "generated/measured.md",
     "generated/validation.md",
+    "releases",
     "studies/results",
 ]
 executed_runs = not is_check
@@ -50,5 +51,6 @@ html_theme = "furo"
 html_title = f"fadeout {release}"
 html_static_path = ["static"]
 html_css_files = ["fadeout.css"]
+html_js_files = ["version-switch.js"]
 html_math_renderer = "mathml"
 pygments_style = "default"

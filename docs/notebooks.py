@@ -1,7 +1,13 @@
-"""Makes notebooks of the tutorial: `python docs/notebooks.py` writes them into notebooks/."""
+"""Makes notebooks of the tutorial: `python docs/notebooks.py` writes them into notebooks/.
 
+The notebooks have the outputs of their cells. A test compares the cells with the pages. Another one
+runs the pages and checks the numbers of their texts.
+"""
+
+import base64
 import json
 import re
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -12,6 +18,16 @@ ROOT = Path(__file__).resolve().parent.parent
 TUTORIAL = ROOT / "docs" / "tutorial"
 NOTEBOOKS = ROOT / "notebooks"
 
+INSTALL = """\
+# Installs fadeout if it is missing, as in a new notebook of Google Colab.
+import importlib.util
+import subprocess
+import sys
+
+if importlib.util.find_spec("fadeout") is None:
+    pip = [sys.executable, "-m", "pip", "install", "--quiet"]
+    subprocess.run([*pip, "fadeout[study]"], check=True)"""
+
 START = """\
 # Everything below is written into a new folder.
 import os
@@ -20,15 +36,16 @@ import tempfile
 os.chdir(tempfile.mkdtemp(prefix="fadeout-"))"""
 
 
-def notebook(page: Path) -> str:
-    """Returns the page as a notebook."""
+def notebook(page: Path, run: session.Session | None = None) -> str:
+    """Returns the page as a notebook. The cells have outputs if `run` is given."""
     text = page.read_text(encoding="utf-8")
-    cells = [cell("markdown", heading(text)), cell("code", START)]
+    start = [cell("code", INSTALL), cell("code", START)]
+    cells = [cell("markdown", heading(text)), *start]
     done = text.index("\n", text.index("# ")) + 1
     for match in session.FENCE.finditer(text):
         cells += prose(text[done : match.start()])
         (block,) = session.blocks(match[0])
-        cells += code(block)
+        cells += code(block, run)
         done = match.end()
     cells += prose(text[done:])
     for number, each in enumerate(cells):
@@ -58,7 +75,26 @@ def prose(text: str) -> Iterator[dict[str, Any]]:
         yield cell("markdown", text.strip())
 
 
-def code(block: session.Block) -> Iterator[dict[str, Any]]:
+def code(block: session.Block, run: session.Session | None) -> Iterator[dict[str, Any]]:
+    """Yields the cells of a block that runs, with its outputs if `run` is given."""
+    for each in without_outputs(block):
+        yield each | ({"outputs": outputs(block, run)} if run else {})
+
+
+def outputs(block: session.Block, run: session.Session) -> list[dict[str, Any]]:
+    """Returns the outputs of a block: the text that it prints, or its figure."""
+    printed = run.run(block)
+    if block.kind == "drawn":
+        png = base64.b64encode((run.folder / block.argument).read_bytes()).decode("ascii")
+        data = {"image/png": png, "text/plain": ["<IPython.core.display.Image object>"]}
+        return [{"output_type": "display_data", "metadata": {}, "data": data}]
+    if not printed:
+        return []
+    text = printed.splitlines(keepends=True)
+    return [{"output_type": "stream", "name": "stdout", "text": text}]
+
+
+def without_outputs(block: session.Block) -> Iterator[dict[str, Any]]:
     """Yields the cells of a block that runs."""
     if block.kind == "file":
         yield cell("code", f"%%writefile {block.argument}\n{block.body.rstrip()}")
@@ -83,7 +119,10 @@ def write_all() -> None:
     """Writes the notebooks anew."""
     NOTEBOOKS.mkdir(exist_ok=True)
     for page in sorted(TUTORIAL.glob("[1-9]*.md")):
-        (NOTEBOOKS / f"{page.stem}.ipynb").write_text(notebook(page), encoding="utf-8")
+        with tempfile.TemporaryDirectory(prefix="fadeout-") as folder:
+            session.prepare(Path(folder))
+            text = notebook(page, session.Session(Path(folder)))
+        (NOTEBOOKS / f"{page.stem}.ipynb").write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":
