@@ -18,6 +18,7 @@ MODULES = {
     "campaign": "campaign",
     "compare": "compare",
     "tune": "tune",
+    "fit": "fit",
     "study": "study",
     "check": "check",
     "inspect": "inspect",

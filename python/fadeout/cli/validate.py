@@ -12,6 +12,7 @@ from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import Jobs, Overrides, examples, unused_folder
 from fadeout.cli.progress import count_progress
 from fadeout.cli.table import new_table, print_table
+from fadeout.cli.validate_fit import compare_fits
 from fadeout.cli.validate_measured import compare_measured
 from fadeout.cli.validate_random import compare_random
 from fadeout.validate import REFERENCES
@@ -28,6 +29,7 @@ def register(app: typer.Typer) -> None:
             "fadeout validate kernel --matrix --quick",
             "fadeout validate kernel --random 100 --seed 7",
             "fadeout validate measured --only idle",
+            "fadeout validate fit --only cubic",
             note="The exit status is 1 if a row is outside its tolerance.",
         ),
     )(reports_errors(validate))
@@ -39,7 +41,8 @@ def validate(
         typer.Argument(
             help=(
                 "Reference: linux, the recordings in the package; kernel, a kernel on this "
-                "machine; or measured, published measurements of radio networks."
+                "machine; measured, published measurements of radio networks; or fit, fits to the "
+                "recordings."
             ),
             autocompletion=complete.references,
         ),
@@ -158,6 +161,9 @@ def validate(
     distributions of competing flows are compared. A stopped command continues with the same --out.
     The ten scenarios with the largest errors are written as files.
 
+    With `fit`, `fadeout fit` finds the links of recorded runs, and the known values are beside its
+    results. The fits take some minutes. --only chooses recordings.
+
     Give --chaotic and at least 20 seeds for a scenario in which milliseconds decide the outcome,
     such as two flows on a link. Distributions are then compared (Kolmogorov-Smirnov at 1 %, medians
     within 10 %).
@@ -178,7 +184,13 @@ def validate(
         raise typer.BadParameter(
             f"{reference} draws no scenarios; expected kernel", param_hint="--random"
         )
-    if reference == "measured":
+    if reference == "fit":
+        if scenarios or matrix or quick or overrides or chaotic or folder or seeds:
+            raise typer.BadParameter(
+                "fit has fixed recordings; expected only --only and --jobs", param_hint="REFERENCE"
+            )
+        compare_fits(only or [], jobs=jobs)
+    elif reference == "measured":
         if scenarios or matrix or quick or overrides or chaotic or folder:
             raise typer.BadParameter(
                 "measured has its own scenarios; expected only --only, --data, --seeds, --jobs and "

@@ -86,6 +86,12 @@ class Flow:
         return found
 
     @property
+    def is_at_receiver(self) -> bool:
+        """True if the flow has no round trips, or short ones as in a capture at the receiver."""
+        trips = self.round_trips_s[~np.isnan(self.round_trips_s)]
+        return len(trips) == 0 or float(np.median(trips)) < AT_RECEIVER_S
+
+    @property
     def data_bytes(self) -> int:
         """Number of different data bytes that were sent."""
         return int(self.end.max())
@@ -124,6 +130,11 @@ class Flow:
         acked = np.maximum.accumulate(self.ack) if len(self.ack) else self.ack
         return np.maximum(sent - _latest(self.ack_time_s, acked, at_s), 0).astype(float)
 
+    def acknowledged(self, at_s: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
+        """Returns the acknowledged bytes at each time."""
+        acked = np.maximum.accumulate(self.ack) if len(self.ack) else self.ack
+        return np.maximum(_latest(self.ack_time_s, acked, at_s), 0).astype(float)
+
 
 def _latest(
     times: npt.NDArray[np.float64], values: Integers, at: npt.NDArray[np.float64]
@@ -152,8 +163,7 @@ class Capture:
         found = []
         if self.is_cut:
             found.append("The file ends within a packet, so the last packets are missing.")
-        median = self.flows[0].measures()["median RTT ms"]
-        if median is None or median < AT_RECEIVER_S * 1e3:
+        if self.flows[0].is_at_receiver:
             found.append(
                 f"The round trips of {self.flows[0].name} are near zero: the capture was "
                 "probably made at the receiver. Rates and retransmissions are those that arrived "

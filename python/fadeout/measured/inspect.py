@@ -177,7 +177,9 @@ def _describe_columns(report: Report, measured: Measurement) -> None:
             unit = ""
         else:
             shown = f"{values.min():g} to {values.max():g}, mean {values.mean():.4g}"
-            unit = QUANTITIES[quantity].base_unit
+            units = QUANTITIES[quantity].units
+            is_base = column.unit is not None and units[column.unit] == 1.0
+            unit = column.unit or "" if is_base else QUANTITIES[quantity].base_unit
         given = column.unit or ""
         if column.is_guessed and column.unit != "deg":
             report.notes.append(f"`{column.name}` has no unit; {given} is assumed")

@@ -19,6 +19,9 @@ TIME_UNITS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
 """Factors to milliseconds."""
 SPEED_UNITS = {"m/s": 1.0, "km/h": 1 / 3.6, "mph": 0.44704, "kn": 0.514444}
 LENGTH_UNITS = {"mm": 1e-3, "m": 1.0, "km": 1e3}
+SIZE_UNITS = {"B": 1.0, "kB": 1e3, "MB": 1e6}
+WINDOW_UNITS = {**SIZE_UNITS, "segments": 1.0}
+"""A window in segments stays in segments, as a table has no segment size."""
 
 SPELLINGS = {
     "bps": "bit/s",
@@ -40,6 +43,9 @@ SPELLINGS = {
     "mbyte/s": "MB/s",
     "b": "B",
     "bytes": "B",
+    "kbytes": "kB",
+    "mbytes": "MB",
+    "segments": "segments",
     "ns": "ns",
     "nanoseconds": "ns",
     "us": "us",
@@ -126,6 +132,21 @@ QUANTITIES: Mapping[str, Quantity] = {
         ),
         _quantity("delay", "one_way_delay owd latency", TIME_UNITS, (0.0, 1e9)),
         _quantity("round-trip", "rtt srtt ping round_trip_time pingavg", TIME_UNITS, (0.0, 1e9)),
+        _quantity(
+            "data",
+            "sent acked delivered bytes bytes_sent bytes_acked bytes_delivered",
+            SIZE_UNITS,
+            (0.0, 1e18),
+            "B",
+        ),
+        _quantity("window", "cwnd snd_cwnd congestion_window", WINDOW_UNITS, (0.0, 1e12)),
+        _quantity(
+            "retransmissions",
+            "retransmits retrans retransmitted retr total_retrans",
+            {"segments": 1.0},
+            (0.0, 1e15),
+            "segments",
+        ),
         _quantity("gain", "path_gain channel_gain", {"dB": 1.0}, (-500.0, 0.0), "dB"),
         _quantity("sinr", "snr downlink_sinr dl_sinr dl_snr", {"dB": 1.0}, (-200.0, 100.0), "dB"),
         _quantity("uplink-sinr", "ul_sinr ul_snr uplink_snr", {"dB": 1.0}, (-200.0, 100.0), "dB"),

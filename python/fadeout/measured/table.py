@@ -423,6 +423,8 @@ def usual_name(quantity: str) -> str:
         "uplink-rate": "_mbps",
         "delay": "_ms",
         "round-trip": "_ms",
+        "data": "_bytes",
+        "window": "_bytes",
         "gain": "_db",
         "sinr": "_db",
         "uplink-sinr": "_db",

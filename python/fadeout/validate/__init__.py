@@ -2,5 +2,5 @@
 against published measurements of radio networks.
 """
 
-REFERENCES = ("linux", "kernel", "measured")
+REFERENCES = ("linux", "kernel", "measured", "fit")
 """References that `fadeout validate` can compare with."""
