@@ -166,4 +166,4 @@ def test_behaviours_are_all_combinations_and_have_their_pace(
     # This sender repairs one segment for each delayed ACK in the first part of its recovery.
     assert found[late, 50.0]["time_s"] > 3
     assert found["RFC 6675 (SACK)", 50.0]["time_s"] < 1
-    assert "Nearest comes" in section.conclusion
+    assert "the longest recovery is" in section.conclusion

@@ -139,7 +139,7 @@ class Found:
     def share_pct(self, point: Point, of: Sequence[str], among: Sequence[str]) -> Estimate:
         """Returns the ratio of two sums of counts in percent, with the interval of a ratio.
 
-        Without anything to be a share of, the estimate has no value.
+        The estimate is of no values if all counts in `among` are zero.
         """
         tops, bottoms = (
             [sum(each[name] for name in names) for each in self[point]] for names in (of, among)

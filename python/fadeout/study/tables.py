@@ -9,6 +9,7 @@ from matplotlib.figure import Figure
 from fadeout import _names
 from fadeout._native import ScenarioError
 from fadeout.campaign.mistakes import mistake, placed
+from fadeout.plot.style import PALETTE
 from fadeout.study.data import Data
 from fadeout.study.figures import bar_rows, line_panels
 from fadeout.study.found import Found, Point
@@ -18,6 +19,9 @@ from fadeout.study.report import Record, Section
 
 TABLES, FIGURES = "table", "figure"
 """Names of the lists of tables and figures in `study.toml`."""
+
+NESTED = 4
+"""Largest number of lines that differ in width."""
 
 KINDS = ("lines", "bars")
 """Kinds of figures."""
@@ -91,6 +95,8 @@ class FigureForm:
     x_label: str = ""
     y_label: str = ""
     share_y: bool = False
+    nested: bool = False
+    """True if lines may be equal. Earlier lines are then wider, so that all are seen."""
     height: float = 0.66
     """Height of bars, in widths of a column."""
     log: str = ""
@@ -115,12 +121,14 @@ class FigureForm:
             if self.wrap:
                 groups = [group.replace(self.wrap, "\n") for group in groups]
             return bar_rows(shown, groups, x_label=self.x_label, height=self.height)
+        widths = [{"color": PALETTE[n], "linewidth": 2.6 - 0.6 * n} for n in range(NESTED)]
         y_label = next(iter(self.numbers)) if self.panel else self.y_label
         return line_panels(
             shown,
             [float(each) for each in x],
             x_label=self.x_label,
             y_label=y_label,
+            styles=widths if self.nested else (),
             share_y=self.share_y,
             log=self.log,
         )

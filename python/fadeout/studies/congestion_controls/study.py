@@ -16,9 +16,6 @@ from fadeout.studies.congestion_controls.runs import (
 )
 from fadeout.study import Effort, Numbers, Runs, Section, Study, means
 
-WORTH_NAMING = 0.9
-"""Share of a link's best goodput that a flow needs for its short delay to be reported."""
-
 ESTIMATES = ("goodput_mbps", "rtt_p95_ms", "retransmitted_pct", "jain", "share_pct")
 """The numbers of a run whose means are in a row."""
 
@@ -53,7 +50,7 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
     }
     yield PAGE.section("overview", figures=drawn)
     for link, rows in tables.items():
-        yield on_link(link, rows)
+        yield PAGE.section(link.name, rows)
 
 
 def rows_of(
@@ -67,24 +64,6 @@ def rows_of(
             row = {"algorithm": entrant.name, "family": entrant.family}
             rows.append(row | means(of_seeds, *ESTIMATES) | {"seeds": len(of_seeds)})
     return rows
-
-
-def on_link(link: Link, rows: Sequence[dict[str, Any]]) -> Section:
-    """Returns the section with the table of a link, and with its best congestion controls."""
-    most = max(rows, key=lambda row: row["goodput_mbps"].mean)
-    least_mbps = WORTH_NAMING * most["goodput_mbps"].mean
-    fast = [row for row in rows if row["goodput_mbps"].mean >= least_mbps]
-    others = [row for row in rows if row["algorithm"] != "cubic"]
-    return PAGE.section(
-        link.name,
-        rows,
-        most=most,
-        fast=len(fast),
-        worth_naming=WORTH_NAMING,
-        quick=min(fast, key=lambda row: row["rtt_p95_ms"].mean),
-        fair=max(others, key=lambda row: row["jain"].mean),
-        unfair=min(others, key=lambda row: row["jain"].mean),
-    )
 
 
 STUDY = Study.of(DATA, PAGE, Effort, sections)

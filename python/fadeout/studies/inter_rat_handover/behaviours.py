@@ -92,7 +92,6 @@ def section(runs: Runs[Effort]) -> Section:
         factor=NEAR,
         pace_s=PACE_S,
         paced=len(paced),
-        best=ranked[0],
         start_ms=start_ms,
         early_s=max(one["time_s"] for one in records if one["bicast_ms_before"] == start_ms),
     )

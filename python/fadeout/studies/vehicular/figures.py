@@ -1,7 +1,7 @@
 """Figures of the study of cars."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -40,8 +40,14 @@ def rate_and_loss(records: Sequence[Mapping[str, Any]]) -> Figure:
         "Rate of all cars (Mbit/s)": series(lines, "line", value="rate_mbps"),
         "Lost to full buffers (%)": series(lines, "line", value="loss_pct"),
     }
+    # Both buffers mostly give the same values, so the line of the larger one is wider.
     styles = [
-        {"color": PALETTE[number // 2], "linestyle": "--" if number % 2 else "-"}
+        {
+            "color": PALETTE[number // 2],
+            "linestyle": "--" if number % 2 else "-",
+            "linewidth": 1.0 if number % 2 else 2.4,
+            "alpha": 1.0 if number % 2 else 0.5,
+        }
         for number in range(4)
     ]
     x_label = "Load of all cars (Mbit/s)"
@@ -56,28 +62,37 @@ def rate_and_loss(records: Sequence[Mapping[str, Any]]) -> Figure:
 
 
 def windows(
-    panels_of: Mapping[str, Mapping[str, Results]], columns: int, *, marks_cuts: bool
+    panels_of: Mapping[str, Mapping[str, Results]],
+    columns: int,
+    *,
+    share_y: bool | Literal["row"] = True,
+    step_s: float,
 ) -> Figure:
-    """Draws the window of the first flow over time: a panel for each title, a line for each run."""
+    """Draws the window of the first flow over time: a panel for each title, a line for each run.
+
+    Interruptions of the path that last at least `step_s` are shaded. Earlier lines are wider, so
+    that equal lines are seen.
+    """
     rows = len(panels_of) // columns
     size = (WIDE_INCHES, 0.55 * COLUMN_INCHES * rows)
-    with new_grid(rows, columns, size=size, share_y="row" if marks_cuts else True) as (
-        figure,
-        panels,
-    ):
+    with new_grid(rows, columns, size=size, share_y=share_y) as (figure, panels):
         for ax, (title, of) in zip(panels, panels_of.items(), strict=True):
             first = next(iter(of.values()))
-            for start, end in cuts(first) if marks_cuts else ():
+            flow = first.flows["flow"][0]
+            car = first.manifest["scenario"]["flow"][flow]["to"]
+            for start, end in cuts(first, car, step_s):
                 # The minimum width of a line makes a deafness of some milliseconds visible.
                 ax.axvspan(start, end, facecolor=BLOCKED, edgecolor=BLOCKED, linewidth=0.5)
             for number, (name, run) in enumerate(of.items()):
-                rows_of = run.congestion.filter(run.congestion["flow"] == run.flows["flow"][0])
+                samples = run.congestion.filter(run.congestion["flow"] == flow)
                 ax.plot(
-                    rows_of["time_s"],
-                    rows_of["cwnd_segments"],
+                    samples["time_s"],
+                    samples["cwnd_segments"],
                     color=PALETTE[number],
+                    # A window holds until the next sample.
+                    drawstyle="steps-post",
                     linestyle=("-", "--", ":")[number],
-                    linewidth=0.8,
+                    linewidth=(1.8, 1.0, 1.0)[number] if len(of) > 1 else 0.8,
                     label=name,
                 )
             ax.set_title(title, loc="left")
@@ -87,7 +102,7 @@ def windows(
             ax.set_ylim(bottom=0)
         figure.supylabel("Window (segments)", fontsize=8)
         figure.supxlabel("Time (s)", fontsize=8)
-        if marks_cuts:
+        if len(next(iter(panels_of.values()))) > 1:
             legend_over(figure, panels[0])
     return figure
 
@@ -144,8 +159,14 @@ def shares(of: Mapping[str, Sequence[float]]) -> Figure:
     """Draws the distribution of the vehicles' goodput, with a line for each choice."""
     with new_figure(height=COLUMN_INCHES * 0.8) as (figure, (ax,)):
         for number, (name, goodputs) in enumerate(of.items()):
-            dashes = "--" if "LTE" in name else "-"
-            ax.ecdf(goodputs, color=PALETTE[number % len(PALETTE)], ls=dashes, label=name)
+            # Earlier lines are wider, so that equal distributions are seen.
+            ax.ecdf(
+                goodputs,
+                label=name,
+                color=PALETTE[number % len(PALETTE)],
+                ls="--" if "LTE" in name else "-",
+                lw=2.2 - 0.22 * number,
+            )
         ax.set_xlabel("Goodput of a vehicle (Mbit/s)")
         ax.set_ylabel("Share of the vehicles")
         ax.set_ylim(0, 1)

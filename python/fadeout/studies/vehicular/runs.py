@@ -242,16 +242,20 @@ def measure_city(results: Results) -> dict[str, Any]:
     }
 
 
-def cuts(run: Results) -> list[tuple[float, float]]:
-    """Returns the interruptions of the path over the air, or over a relay's link."""
+def cuts(run: Results, ue: str = "car", step_s: float = LOOK_S) -> list[tuple[float, float]]:
+    """Returns the interruptions of a UE's path over the air, or over a relay's link.
+
+    An interruption that is shorter than `step_s` may be missed.
+    """
     if len(run.blockages):
         spans = run.blockages.filter(pl.col("start_s") < run.duration_s)
         spans = spans.select("start_s", pl.col("end_s").clip(0, run.duration_s)).unique()
         return spans.sort("start_s").rows()
     is_cut = pl.col("cause").is_in(["deafness", "blockage", "misalignment"]).fill_null(False)
-    steps = drives.way(run, LOOK_S).steps.select("time_s", is_cut.alias("cut"))
+    steps = drives.way(run, step_s).steps.filter(pl.col("ue") == ue)
+    steps = steps.select("time_s", is_cut.alias("cut"))
     spans = steps.with_columns(pl.col("cut").rle_id().alias("span")).filter(pl.col("cut"))
     ends = spans.group_by("span", maintain_order=True).agg(
-        pl.col("time_s").min().alias("start"), pl.col("time_s").max() + LOOK_S
+        pl.col("time_s").min().alias("start"), pl.col("time_s").max() + step_s
     )
     return ends.select("start", "time_s").rows()

@@ -13,6 +13,7 @@ from fadeout.studies.vehicular.runs import (
     CLAIMS,
     CUBIC,
     DATA,
+    LOOK_S,
     MAIN,
     ONE_CAR,
     PAGE,
@@ -26,6 +27,9 @@ from fadeout.studies.vehicular.runs import (
 )
 from fadeout.study import Found, Outcome, Runs, Section, Study, Tables
 from fadeout.study.found import Point
+
+SHADED_S = 0.01
+"""Shortest interruption that is shaded in the figure of windows, seconds."""
 
 SHOWN_S = 3.0
 """Length of the tracks on the maps in seconds, in which a car at 30 m/s crosses the square."""
@@ -139,7 +143,7 @@ def failing(plan: Plan) -> Figure:
     for (failure, mode, sender), run in plan.traces(ONE_CAR, plan.passage(), drawn):
         title = f"{failure.kind}: {failure.name}\n{mode.name}"
         panels.setdefault(title, {})[sender.name] = run
-    return figures.windows(panels, 2, marks_cuts=True)
+    return figures.windows(panels, 2, share_y="row", step_s=LOOK_S)
 
 
 def maps(plan: Plan) -> Section:
@@ -159,7 +163,7 @@ def windows(plan: Plan) -> Section:
         f"{place.name}\n{sender.name}": {"": run}
         for (place, _, sender), run in plan.traces(SQUARE, plan.effort.duration, points)
     }
-    figure = figures.windows(panels, len(MAIN), marks_cuts=False)
+    figure = figures.windows(panels, len(MAIN), step_s=SHADED_S)
     return PAGE.section("windows", figures={"windows": figure})
 
 
