@@ -18,39 +18,13 @@
 //! [`RadioAccess::on_wake`] returns the packet at the other end, in order, or drops the packet and
 //! reports the drop.
 
-mod attach;
-mod backhaul;
-mod beam_failure;
 mod build;
-mod capture;
-mod carriers;
-mod cell_entry;
-mod conditional;
-mod counters;
-mod daps;
-mod duplication;
-mod failure;
-mod gaps;
-mod handover;
-mod link_evaluation;
-mod ltm;
-mod managed;
-mod measure;
+mod control;
 mod mobility;
-mod moves;
-mod rach_less;
-mod rates;
+mod plane;
+mod queries;
 mod reach;
-mod reception;
-mod scg;
-mod secondary;
-mod service;
-mod serving;
-mod split;
-mod stack;
-mod states;
 mod steering;
-mod utra;
 
 pub use crate::air::{Geometry, geometry};
 pub use crate::config::{
@@ -69,70 +43,32 @@ pub use crate::rrc::backhaul::NetworkNode;
 pub use crate::rrc::policy::{
     CustomPolicy, HANDOVER_POLICIES, HandoverPolicy, Policy, Report, ReportedCell,
 };
-pub use attach::unattached;
 pub use build::{establish_as, events_handled};
-pub use counters::{Counters, DirectionCounters, LegCounters};
-pub use moves::{Backhaul, Move};
-pub use reach::{RangeExceeded, out_of_range, unconnected};
+pub use plane::counters::{Counters, DirectionCounters, LegCounters};
+pub use plane::moves::{Backhaul, Move};
+pub use reach::{RangeExceeded, out_of_range, unattached, unconnected};
 pub use steering::HandoverRequest;
 
 use crate::bearer::Finder;
 use crate::config::{Env, LegId};
-use fadeout_core::{
-    CellId, Direction, DrbId, Motion, PacketId, PacketPool, Probe, RrcEvent, Time, UeId,
-};
-use service::Service;
-use stack::Stack;
-use utra::Utran;
+use control::daps::DapsHandover;
+use control::mobility::Mobility;
+use control::utra::Utran;
+use fadeout_core::{Direction, DrbId, Motion, PacketId, PacketPool, Probe, RrcEvent, Time};
+use plane::event::Event;
+use plane::pass_on::pass_on;
+use plane::service::Service;
+use plane::serving::LegService;
+use plane::stack::Stack;
+use plane::states::record_ue_event;
+use plane::{duplication, split};
 
 /// Radio access of a scenario. It carries packets and events between cells, legs, bearers and the
 /// air, and runs mobility management.
 #[derive(Debug)]
 pub struct RadioAccess {
     service: Service,
-    mobility: Option<Box<mobility::Mobility>>,
-}
-
-#[derive(Debug, Clone, Copy)]
-enum Event {
-    /// Slot in which a cell may have data to schedule.
-    Slot(CellId, u32),
-    /// End of the receiver's decoding of a transport block.
-    Received(LegId, u8, Direction),
-    /// Timer at the end of a bearer that sends in this direction.
-    Timer(DrbId, Direction, u32),
-    /// Time at which a UE without a grant may repeat its scheduling request.
-    RepeatRequest(LegId, u32),
-    /// The downlink of a leg has been out of range for too long.
-    OutOfRange(LegId),
-    /// Cell selection of a UE.
-    CellSelection(UeId),
-    /// Mobility management of a UE is due.
-    Mobility(UeId, u32),
-    /// Link evaluations of UEs are due.
-    LinkEvaluations,
-    /// Arrival of a bearer's end marker at the target.
-    EndMarker(DrbId),
-    /// Packets of a bearer leave the bearer, because its UE is in a cell of 3G.
-    PassOn(DrbId),
-    /// Arrival of a numbered RRC message, for a UE in a cell of 3G.
-    RrcMessage(UeId, Direction, u64),
-    /// Time to check a UE's connection for inactivity.
-    InactivityCheck(UeId, u32),
-    /// Paging of a UE.
-    Paged(UeId),
-    /// Return of a UE to the connected state.
-    Connected(UeId),
-    /// A status or a poll may be due between the base stations of a split bearer.
-    InterfaceReport(DrbId, u32),
-    /// Time to repeat the report of a secondary leg's failure, or to handle the failure. The number
-    /// identifies the failure.
-    SecondaryFailure(u64),
-    /// A secondary leg carries data again after its failure.
-    LegReturned(LegId),
-    /// Change of a bearer's PDCP duplication by the base station. Each set bit of the mask is a leg
-    /// for which duplication is activated.
-    Duplication(DrbId, u8),
+    mobility: Option<Box<Mobility>>,
 }
 
 impl RadioAccess {
@@ -179,7 +115,7 @@ impl RadioAccess {
                     let Service { cells, stack, .. } = &mut self.service;
                     let state = &mut cells[cell.index()];
                     if state.fire(generation) {
-                        let mut served = serving::LegService {
+                        let mut served = LegService {
                             cell,
                             stack,
                             motion,
@@ -189,7 +125,13 @@ impl RadioAccess {
                     }
                 }
                 Event::Received(leg, process, direction) => {
-                    self.on_received((leg, direction, process), motion, env);
+                    let block = (leg, direction, process);
+                    if let Some(received) = self.service.on_received(block, motion, env) {
+                        if let Some((_, failed)) = received.failed {
+                            self.on_link_failure(failed, env);
+                        }
+                        self.service.finish_reception(received, env);
+                    }
                 }
                 Event::Timer(bearer, direction, generation) => {
                     if self.service.stack.bearers[bearer.index()].fire(direction, generation) {
@@ -210,7 +152,7 @@ impl RadioAccess {
                 }
                 Event::LinkEvaluations => self.on_link_evaluations(motion, env),
                 Event::EndMarker(bearer) => self.on_marker(bearer, env),
-                Event::PassOn(bearer) => utra::pass_on(&mut self.service.stack, bearer, env),
+                Event::PassOn(bearer) => pass_on(&mut self.service.stack, bearer, env),
                 Event::RrcMessage(ue, direction, number) => {
                     self.with_managed(ue, |managed| {
                         Utran(managed).on_rrc_message(direction, number, env);
@@ -221,12 +163,7 @@ impl RadioAccess {
                     states.on_inactivity_check(now, (ue, generation), stack, env.probe);
                 }
                 Event::Paged(ue) => {
-                    states::record_ue_event(
-                        now,
-                        (ue, RrcEvent::Paged),
-                        &self.service.stack,
-                        env.probe,
-                    );
+                    record_ue_event(now, (ue, RrcEvent::Paged), &self.service.stack, env.probe);
                 }
                 Event::Connected(ue) => self.service.on_reconnected(ue, env),
                 Event::InterfaceReport(bearer, generation) => {
@@ -270,10 +207,29 @@ impl RadioAccess {
             .stack
             .declare_lost(bearer, direction.opposite(), env);
         self.service.stack.declare_lost(bearer, direction, env);
-        self.check_failure(bearer, env);
+        if let Some(failed) = self.service.failed_leg(bearer) {
+            self.on_link_failure(failed, env);
+        }
         self.service.stack.arm(env.now, bearer, direction);
         // RLC status reports and retransmissions are due on individual legs, so every leg is
         // checked.
         split::on_backlogs(&mut self.service, bearer, direction, env);
+    }
+
+    /// Handles a radio link failure. Mobility management handles the failure of a UE that it
+    /// manages, unless the leg is secondary.
+    #[cold]
+    fn on_link_failure(&mut self, (leg, finder): (LegId, Finder), env: &mut Env<'_, impl Probe>) {
+        let ue = self.service.stack.legs[leg.index()].config.ue;
+        let is_second = self.service.stack.ues[ue.index()].second_leg() == Some(leg);
+        if self.is_managed(ue) && !is_second {
+            self.with_managed(ue, |managed| {
+                if !DapsHandover(managed).on_leg_failure(leg, env) {
+                    managed.fail_link(env);
+                }
+            });
+        } else {
+            self.service.fail_link((leg, finder), env);
+        }
     }
 }

@@ -1,7 +1,7 @@
 //! UEs that are out of range or without a connection.
 
 use super::RadioAccess;
-use crate::rrc::attach::Unsuited;
+use crate::rrc::attach::{Unattached, Unsuited};
 use crate::rrc::mobility::Stage;
 use fadeout_core::{CellId, Direction, Time, UeId};
 
@@ -17,6 +17,27 @@ pub struct RangeExceeded {
     pub sinr_db: f64,
     /// SINR in dB that the lowest CQI requires.
     pub least_db: f64,
+}
+
+/// Returns the UEs that were idle at the start and are not attached now, each with the reason.
+pub fn unattached(access: &RadioAccess) -> impl Iterator<Item = (UeId, Unattached)> + '_ {
+    let ues = access
+        .mobility
+        .iter()
+        .flat_map(|mobility| mobility.states());
+    ues.filter_map(|(ue, state)| {
+        let begins_at = match state.stage {
+            Stage::Released { at } => Some(at),
+            _ => None,
+        };
+        Some((
+            ue,
+            state
+                .attach
+                .as_ref()?
+                .unattached(begins_at, state.unsuited)?,
+        ))
+    })
 }
 
 /// Returns the UEs that lost their connection and are not connected now. Each UE comes with the

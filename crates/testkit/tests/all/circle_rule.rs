@@ -28,6 +28,10 @@ const REGISTRIES: [&str; 17] = [
     "transport/multipath/scheduler/mod.rs",
 ];
 
+/// Folders whose files may not use the files around them: crate, folder, and the folder around it.
+/// The user plane of the radio access knows no procedure of mobility.
+const CLOSED: [(&str, &str, &str); 1] = [("radio", "access/plane/", "access/")];
+
 /// Path of a module, from the root of its crate.
 type Module = Vec<String>;
 
@@ -398,18 +402,24 @@ fn is_entry(from: &str, to: &str) -> bool {
     REGISTRIES.contains(&from) && below.is_some_and(|below| below.starts_with('/'))
 }
 
-#[test]
-fn files_use_each_other_in_no_circle() {
+/// Returns the arrows of each crate.
+fn arrows_of_crates() -> BTreeMap<String, Arrows> {
     let all = sources(&["src"]);
-    let mut by_crate: BTreeMap<&str, Vec<(&str, &str)>> = BTreeMap::new();
+    let mut by_crate: BTreeMap<String, Vec<(&str, &str)>> = BTreeMap::new();
     for (path, text) in all.iter().filter(|(path, _)| !is_test_file(path)) {
         let (of, file) = path.split_once("/src/").expect("a source of a crate");
-        let of = of.strip_prefix("crates/").expect("a crate");
+        let of = of.strip_prefix("crates/").expect("a crate").to_owned();
         by_crate.entry(of).or_default().push((file, text));
     }
+    let arrows_of = |files: Vec<(&str, &str)>| arrows(&read_crate(files.into_iter()));
+    let all = by_crate.into_iter();
+    all.map(|(of, files)| (of, arrows_of(files))).collect()
+}
+
+#[test]
+fn files_use_each_other_in_no_circle() {
     let (mut found, mut count) = (Counts::new(), 0);
-    for (of, files) in by_crate {
-        let mut arrows = arrows(&read_crate(files.into_iter()));
+    for (of, mut arrows) in arrows_of_crates() {
         count += arrows.len();
         arrows.retain(|(from, to)| !is_entry(&format!("{of}/{from}"), &format!("{of}/{to}")));
         let circles = in_circles(&arrows);
@@ -422,6 +432,20 @@ fn files_use_each_other_in_no_circle() {
     assert!(count > 1000, "only {count} arrows were found");
     let rule = "a file uses another that leads back to it";
     shrinking::check("circles.csv", rule, &found);
+}
+
+#[test]
+fn a_closed_folder_uses_no_file_around_it() {
+    let all = arrows_of_crates();
+    for (of, folder, around) in CLOSED {
+        let inside = |file: &str| file.starts_with(folder);
+        let mut from_inside = all[of].iter().filter(|(from, _)| inside(from)).peekable();
+        assert!(from_inside.peek().is_some(), "{folder} has no arrow");
+        let wrong: Vec<_> = from_inside
+            .filter(|(_, to)| to.starts_with(around) && !inside(to))
+            .collect();
+        assert!(wrong.is_empty(), "{of}: {folder} is closed: {wrong:#?}");
+    }
 }
 
 /// Returns the arrows of a small crate, as `from to`.

@@ -1,0 +1,385 @@
+//! Failure of a radio link, failure of an entry into a cell, and random access to a cell.
+
+use super::attach::Attaching;
+use super::carriers::Aggregated;
+use super::cell_entry::CellEntry;
+use super::conditional::Conditional;
+use super::daps::DapsHandover;
+use super::handover::seconds;
+use super::managed::{Managed, record_cell_event};
+use super::rach_less::RachLessEntry;
+use super::scg::Scg;
+use crate::air::uplink_power;
+use crate::config::{Env, Fate, LegId};
+use crate::rrc::attach::Unsuited;
+use crate::rrc::contention::{Contention, Contest, Drawn};
+use crate::rrc::granted::EntryAccess;
+use crate::rrc::mobility::Stage;
+use crate::rrc::random_access::{AccessStep, CellAccess, Progress, RandomAccess};
+use crate::rrc::record::row_of;
+use fadeout_core::{
+    Direction, HandoverOutcome, HandoverRow, Motion, Probe, Procedure, RrcEvent, Span, Time,
+};
+
+/// Interval between two cell searches of a UE without connection.
+pub(in crate::access) const SEARCH_PERIOD: Span = Span::from_millis(1000);
+
+/// Returns true if the procedure enters a prepared cell. A prepared cell offers the UE a dedicated
+/// preamble and secondary cells.
+fn is_prepared(procedure: Procedure) -> bool {
+    use Procedure::{Conditional, Daps, Handover, Ltm, Recovery};
+    matches!(procedure, Handover | Conditional | Daps | Ltm | Recovery)
+}
+
+impl Managed<'_> {
+    /// Handles the failure of the UE's link, or of its entry into a cell.
+    pub(in crate::access) fn fail_link(&mut self, env: &mut Env<'_, impl Probe>) {
+        if matches!(self.state.stage, Stage::Attaching { .. }) {
+            return Attaching(self).fail(env);
+        }
+        if !self.state.is_connected() {
+            return;
+        }
+        self.record_event(RrcEvent::LinkFailure, env);
+        self.service.stack.ues[self.ue.index()].on_link_failure(env.now, Span::ZERO);
+        if self.config.daps && DapsHandover(self).on_link_failure(env) {
+            return;
+        }
+        if !self.state.record.is_done() {
+            self.fail_row(HandoverOutcome::Failed, env);
+        }
+        self.state.network.on_link_lost();
+        // Downlink data waits at the base station until the UE's new cell is known.
+        match self.config.daps {
+            true => DapsHandover(self).leave_failed_source(env),
+            false => {
+                self.stop_downlink(Fate::Kept, env);
+                self.detach(None, env);
+            }
+        }
+        self.reselect(env);
+    }
+
+    /// Starts cell selection after a failure.
+    pub(in crate::access) fn reselect(&mut self, env: &mut Env<'_, impl Probe>) {
+        let monitoring = &self.config.monitoring;
+        self.state.network.cancel_handover();
+        Scg(self).drop_commanded(env);
+        self.state.stage = Stage::Selecting {
+            at: env.now.saturating_add(monitoring.cell_selection),
+            until: env.now.saturating_add(monitoring.t311),
+        };
+        if let Some(cell) = self.service.stack.serving_cell(self.ue) {
+            let row = HandoverRow {
+                triggered_s: seconds(env.now),
+                left_s: seconds(env.now),
+                ..row_of(self.ue, (cell, cell), Procedure::Reestablishment)
+            };
+            self.begin_row(row, env);
+        }
+    }
+
+    /// Selects the strongest cell if that cell is suitable. A cell is suitable if the UE can read
+    /// its system information and its RSRP exceeds q-RxLevMin. Returns false if the cell is not
+    /// suitable. The quality of the uplink is not checked, because the UE cannot know it before
+    /// random access.
+    ///
+    /// Standard: TS 38.304 §5.2.3.2; TS 36.304 §5.2.3.2.
+    pub(in crate::access) fn select<M: Motion>(
+        &mut self,
+        procedure: Procedure,
+        motion: &mut M,
+        env: &mut Env<'_, impl Probe>,
+    ) -> bool {
+        // A UE that keeps its connection must select a cell of the same generation.
+        let is_back = procedure == Procedure::Reestablishment;
+        let Some((cell, level_dbm)) = self.best_cell(!is_back, motion, env.now) else {
+            self.state.unsuited = Some(Unsuited::Nothing);
+            return false;
+        };
+        let Some(leg) = self.leg_in(cell) else {
+            return false;
+        };
+        let monitoring = &self.config.monitoring;
+        let (least_db, t300, t301) = (monitoring.q_in.0, monitoring.t300, monitoring.t301);
+        let [is_readable, _] = self.service.is_heard(leg, least_db, motion, env.now);
+        let is_strong = level_dbm > monitoring.q_rx_lev_min.0;
+        self.state.unsuited = match (is_strong, is_readable) {
+            (true, true) => None,
+            (true, false) => Some(Unsuited::Unread(cell)),
+            (false, _) => Some(Unsuited::Weak(cell, level_dbm)),
+        };
+        if self.state.unsuited.is_some() {
+            self.service.leave_leg(leg);
+            return false;
+        }
+        let attach = self.state.attach.as_mut().filter(|_| !is_back);
+        let until = env.now.saturating_add(match attach {
+            Some(attach) => {
+                attach.on_selected(env.now);
+                t300
+            }
+            None => t301,
+        });
+        record_cell_event((self.ue, cell), RrcEvent::CellSelected, env);
+        if is_back && Conditional(self).recover((leg, cell), env) {
+            return true;
+        }
+        self.state
+            .record
+            .update_row(|row| (row.target, row.procedure) = (cell, procedure));
+        let access = RandomAccess::new(self.access_in(cell), env.now, false);
+        let access = EntryAccess::Random(access);
+        self.state.stage = Stage::Entering {
+            leg,
+            access,
+            until,
+            procedure,
+        };
+        true
+    }
+
+    /// Runs the next step of the entry into a cell.
+    pub(in crate::access) fn advance_entry<M: Motion>(
+        &mut self,
+        motion: &mut M,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let now = env.now;
+        let Stage::Entering {
+            leg,
+            mut access,
+            until,
+            procedure,
+        } = self.state.stage
+        else {
+            return;
+        };
+        if until <= now {
+            return self.fail_access(leg, procedure, env);
+        }
+        if access.wake_at() > now {
+            return;
+        }
+        let progress = match &mut access {
+            EntryAccess::Random(access) => {
+                advance_random_access(self, (leg, access), procedure, motion, env)
+            }
+            EntryAccess::Granted(access) => {
+                RachLessEntry(self).advance_entry((leg, access), procedure, motion, env)
+            }
+        };
+        match progress {
+            Progress::Running => {}
+            // Only the timer of the RRC procedure (T304, T301 or T300) ends the entry. Until it
+            // expires, MAC starts random access again.
+            Progress::Problem => {
+                let is_free = is_prepared(procedure);
+                let cell = self.service.stack.legs[leg.index()].config.cell;
+                access = EntryAccess::Random(RandomAccess::new(self.access_in(cell), now, is_free));
+            }
+            Progress::Done => {
+                let has_completed = matches!(access, EntryAccess::Granted(_));
+                return self.on_access(leg, (procedure, until, has_completed), env);
+            }
+        }
+        self.state.stage = Stage::Entering {
+            leg,
+            access,
+            until,
+            procedure,
+        };
+    }
+
+    /// Handles the expiry of T304, T301 or T300.
+    fn fail_access(&mut self, leg: LegId, procedure: Procedure, env: &mut Env<'_, impl Probe>) {
+        let cell = self.service.stack.legs[leg.index()].config.cell;
+        record_cell_event((self.ue, cell), RrcEvent::AccessFailure, env);
+        self.service.leave_leg(leg);
+        match procedure {
+            Procedure::Handover
+            | Procedure::Conditional
+            | Procedure::Daps
+            | Procedure::Ltm
+            | Procedure::Recovery => {
+                self.fail_row(HandoverOutcome::Failed, env);
+                self.reselect(env);
+            }
+            Procedure::Reestablishment => self.lose_connection(env),
+            Procedure::Attach => Attaching(self).fail(env),
+            Procedure::Setup if self.state.attach.is_some() => Attaching(self).fail(env),
+            Procedure::Setup => {
+                let at = env.now.saturating_add(SEARCH_PERIOD);
+                self.state.stage = Stage::Released { at };
+            }
+        }
+    }
+
+    /// Handles the end of random access. `has_completed` is true if the cell has already received
+    /// the UE's RRC complete message.
+    fn on_access(
+        &mut self,
+        leg: LegId,
+        (procedure, until, has_completed): (Procedure, Time, bool),
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let cell = self.service.stack.legs[leg.index()].config.cell;
+        record_cell_event((self.ue, cell), RrcEvent::AccessDone, env);
+        let is_idle = matches!(procedure, Procedure::Attach | Procedure::Setup);
+        if is_idle && self.state.attach.is_some() {
+            return Attaching(self).on_setup(leg, env);
+        }
+        if procedure != Procedure::Reestablishment {
+            CellEntry(self).enter_cell(leg, env);
+            if !has_completed {
+                CellEntry(self).send_complete(leg, env);
+            }
+            if is_prepared(procedure) {
+                Aggregated(self).add_commanded(env);
+                Scg(self).enter_commanded(env);
+            }
+            if has_completed {
+                self.on_complete(env);
+                self.service.on_uplink_data(Some(leg), env);
+            }
+            return;
+        }
+        let at = self.with_network(env, |network, step| network.fetch_context(cell, step));
+        self.state.stage = Stage::Fetching { leg, at, until };
+    }
+
+    /// Releases the UE's connection. All data under way is lost.
+    pub(in crate::access) fn lose_connection(&mut self, env: &mut Env<'_, impl Probe>) {
+        self.record_event(RrcEvent::Released, env);
+        self.fail_row(HandoverOutcome::Failed, env);
+        self.state.network.cancel_handover();
+        if let Some(attach) = &mut self.state.attach {
+            attach.stop();
+        }
+        Conditional(self).drop_candidates(env);
+        let stack = &mut self.service.stack;
+        for bearer in stack.ues[self.ue.index()].bearers() {
+            stack.bearers[bearer.index()]
+                .mobile()
+                .release(env, &mut stack.storage);
+        }
+        self.stop_downlink(Fate::Dropped, env);
+        if let Some(cell) = self.service.stack.serving_cell(self.ue) {
+            let row = HandoverRow {
+                triggered_s: seconds(env.now),
+                left_s: seconds(env.now),
+                ..row_of(self.ue, (cell, cell), Procedure::Setup)
+            };
+            self.begin_row(row, env);
+        }
+        self.state.stage = Stage::Released {
+            at: env.now.saturating_add(SEARCH_PERIOD),
+        };
+    }
+
+    /// Searches a cell for a UE without connection. If no cell is suitable, schedules another
+    /// search.
+    pub(in crate::access) fn search<M: Motion>(
+        &mut self,
+        motion: &mut M,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        if !Attaching(self).search(motion, env) && !self.select(Procedure::Setup, motion, env) {
+            let at = env.now.saturating_add(SEARCH_PERIOD);
+            self.state.stage = Stage::Released { at };
+        }
+    }
+}
+
+/// Runs a step of random access on a leg and counts its preambles.
+pub(in crate::access) fn advance_random_access<M: Motion>(
+    managed: &mut Managed<'_>,
+    (leg, access): (LegId, &mut RandomAccess),
+    procedure: Procedure,
+    motion: &mut M,
+    env: &mut Env<'_, impl Probe>,
+) -> Progress {
+    let cell = managed.service.stack.legs[leg.index()].config.cell;
+    let is_answered = Conditional(managed).is_answered(cell, procedure);
+    let (progress, sent) = run_random_access(managed, (leg, access), is_answered, motion, env);
+    managed.state.record.update_row(|row| row.preambles += sent);
+    progress
+}
+
+/// Runs a step of random access on a leg. `is_answered` is false if the cell does not answer the
+/// UE's preambles. Returns the progress and the number of preambles sent.
+pub(in crate::access) fn run_random_access<M: Motion>(
+    managed: &mut Managed<'_>,
+    (leg, access): (LegId, &mut RandomAccess),
+    is_answered: bool,
+    motion: &mut M,
+    env: &mut Env<'_, impl Probe>,
+) -> (Progress, u32) {
+    let now = env.now;
+    let cell = managed.service.stack.legs[leg.index()].config.cell;
+    let config = &managed.config.access;
+    let least_db = managed.config.monitoring.q_out.0;
+    let in_cell = CellAccess {
+        config,
+        frame: &managed.service.cells[cell.index()].plan.frame,
+    };
+    let air = &mut managed.service.stack.air;
+    air.refresh(leg, now, motion);
+    let quality_db = air.quality_db(leg, now);
+    let mut is_heard = quality_db.map(|sinr_db| sinr_db >= least_db);
+    is_heard[Direction::Uplink.index()] &= is_answered;
+    let [down, up] = is_heard;
+    let up_db = quality_db[Direction::Uplink.index()];
+    let contest = access.drawn_at().map_or(Contest::Won, |at| {
+        managed.contention.outcome((managed.ue, cell), at, least_db)
+    });
+    let below_full_db = config.ramping.map_or(0.0, |ramping| {
+        let full = uplink_power(&managed.service.stack.air, leg);
+        full.map_or(0.0, |full| {
+            ramping.below_full_db(access.number_at(now), full)
+        })
+    });
+    let before = access.preambles();
+    let (mut sent, mut has_lost) = (0, false);
+    let mut preamble_arrives = || {
+        sent += 1;
+        up && up_db - below_full_db >= least_db
+    };
+    let mut arrives = |step| match step {
+        AccessStep::Preamble => preamble_arrives(),
+        AccessStep::Response => down,
+        AccessStep::Message3 => up && contest != Contest::Nobody,
+        AccessStep::Resolution => {
+            has_lost = down && contest == Contest::Lost;
+            down && contest == Contest::Won
+        }
+    };
+    let draws = &mut managed.state.draws;
+    let mut progress = access.on_wake(now, in_cell, draws, &mut arrives);
+    if has_lost {
+        access.lose(now);
+        progress = access.on_wake(now, in_cell, draws, |step| match step {
+            AccessStep::Preamble => preamble_arrives(),
+            _ => false,
+        });
+    }
+    debug_assert!(access.preambles() >= before, "preambles only add up");
+    if sent > 0 && access.drawn_at().is_some() {
+        let number = Contention::draw(managed.service.seed, managed.ue, now, config);
+        let drawn = Drawn {
+            at: now,
+            cell,
+            ue: managed.ue,
+            number,
+            sinr_db: up_db,
+        };
+        managed.contention.send(drawn, config);
+    }
+    if has_lost {
+        record_cell_event((managed.ue, cell), RrcEvent::ContentionLost, env);
+    }
+    for _ in 0..sent {
+        record_cell_event((managed.ue, cell), RrcEvent::PreambleSent, env);
+    }
+    (progress, sent)
+}

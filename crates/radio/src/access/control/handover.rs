@@ -1,0 +1,436 @@
+//! Handover of one UE, and its steps after a radio link failure.
+//!
+//! ```text
+//! report ─► prepare_handover ─► request, answer ─► send_command ─► on_command: the UE leaves
+//!                                                                           │ random access
+//! failure ─► select a cell ─► random access ─► fetch the context ──► complete_entry
+//!                                                                                    │
+//!                      path switch, end marker ◄─ on_complete: the target sends ◄─ complete
+//! ```
+
+use super::attach::Attaching;
+use super::beam_failure::Beams;
+use super::carriers::Aggregated;
+use super::cell_entry::CellEntry;
+use super::conditional::Conditional;
+use super::daps::DapsHandover;
+use super::ltm::Switched;
+use super::managed::{Managed, record_cell_event};
+use super::rach_less::RachLessEntry;
+use super::rates::Rates;
+use super::scg::Scg;
+use super::utra::Utran;
+use crate::access::plane::moves::Move;
+use crate::access::plane::stack::Stack;
+use crate::bearer::TransferCounts;
+use crate::config::{Env, Fate, LegId};
+use crate::rrc::mobility::{Message, SecondaryCellChange, Stage};
+use crate::rrc::network::Network;
+use crate::rrc::policy::HandoverPolicy;
+use crate::rrc::record::row_of;
+use fadeout_core::{
+    CellId, Direction, HandoverOutcome, HandoverRow, LinkInfo, Motion, Probe, Procedure, RrcEvent,
+    Span, Time,
+};
+
+/// Returns a time in seconds, the unit of a handover row.
+pub(in crate::access) fn seconds(at: Time) -> f64 {
+    at.since(Time::ZERO).as_secs_f64()
+}
+
+/// Disconnects the signalling bearers from the UE's leg.
+pub(in crate::access) fn leave_signalling(
+    managed: &mut Managed<'_>,
+    env: &mut Env<'_, impl Probe>,
+) {
+    let stack = &mut managed.service.stack;
+    let rrc = &stack.ues[managed.ue.index()];
+    for bearer in [rrc.signalling(), rrc.control()].into_iter().flatten() {
+        let drb = &mut stack.bearers[bearer.index()];
+        drb.reestablish((0, env.now), env, &mut stack.storage);
+        drb.on_left();
+    }
+}
+
+impl Managed<'_> {
+    /// Prepares a handover to `target`, after the policy has chosen this cell from a measurement
+    /// report.
+    pub(in crate::access) fn prepare_handover(
+        &mut self,
+        target: CellId,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let Some(source) = self.service.stack.serving_cell(self.ue) else {
+            return;
+        };
+        if self.is_busy() || target == source {
+            return;
+        }
+        let row = HandoverRow {
+            triggered_s: seconds(env.now),
+            ..row_of(self.ue, (source, target), self.config.procedure_kind())
+        };
+        self.begin_row(row, env);
+        record_cell_event((self.ue, target), RrcEvent::HandoverRequest, env);
+        self.with_network(env, |network, step| {
+            network.request_handover((source, target), step);
+        });
+        if self.config.daps {
+            return;
+        }
+        let starts_at = env.now.saturating_add(self.config.usual_preparation());
+        let access = &self.config.access;
+        let lasts = self.config.procedure.interruption + access.occasion_period;
+        self.notify_listeners(LinkInfo::BlockagePredicted {
+            starts_at,
+            lasts: lasts + access.response_delay,
+        });
+    }
+
+    /// Begins the row of a new cell change. If the row of the previous cell change is still
+    /// pending, writes that row first.
+    pub(in crate::access) fn begin_row(&mut self, row: HandoverRow, env: &mut Env<'_, impl Probe>) {
+        self.end_row(env);
+        self.state.record.begin(row);
+    }
+
+    /// Writes the pending row of a cell change, if there is one.
+    fn end_row(&mut self, env: &mut Env<'_, impl Probe>) {
+        let Some(mut row) = self.state.record.take_row(env.now) else {
+            return;
+        };
+        // If the UE did not leave its cell, the bearers contain the gaps of an earlier change of
+        // cell.
+        if !row.left_s.is_nan() {
+            let mut gaps = [f64::NAN; 2];
+            let mut counts = TransferCounts::default();
+            let stack = &mut self.service.stack;
+            for bearer in stack.ues[self.ue.index()].bearers() {
+                let drb = &mut stack.bearers[bearer.index()];
+                drb.mobile().count_dropped(env.pool);
+                let (of_bearer, some) = drb.transfers().report();
+                for (gap, of_bearer) in gaps.iter_mut().zip(of_bearer) {
+                    // The row reports the longest gap of all bearers. `f64::max` ignores NaN.
+                    *gap = of_bearer.map_or(*gap, |span| gap.max(span.as_secs_f64()));
+                }
+                counts.numbered += some.numbered;
+                counts.fresh += some.fresh;
+                counts.lost += some.lost;
+                counts.bicast += some.bicast;
+                counts.doubled += some.doubled;
+                counts.early += some.early;
+                counts.useless += some.useless;
+            }
+            [row.downlink_gap_s, row.uplink_gap_s] = gaps;
+            row.forwarded_numbered = counts.numbered as u32;
+            row.forwarded_fresh = counts.fresh as u32;
+            row.lost_packets = counts.lost as u32;
+            row.bicast_packets = counts.bicast as u32;
+            row.doubled_packets = counts.doubled as u32;
+            row.early_copies = counts.early as u32;
+            row.useless_copies = counts.useless as u32;
+        }
+        self.policy.on_handover(&row);
+        env.probe.handover(row);
+    }
+
+    pub(in crate::access) fn fail_row(
+        &mut self,
+        outcome: HandoverOutcome,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        self.state.record.fail(outcome);
+        self.end_row(env);
+    }
+
+    /// Runs all steps of the UE's procedures that are due.
+    pub(in crate::access) fn proceed<M: Motion>(
+        &mut self,
+        motion: &mut M,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let now = env.now;
+        self.with_network(env, Network::on_source_due);
+        match self.state.stage {
+            Stage::Connected | Stage::Attaching { .. } if self.state.link.has_failed(now) => {
+                self.fail_link(env);
+            }
+            Stage::Selecting { until, .. } if until <= now => self.lose_connection(env),
+            Stage::Selecting { at, until } if at <= now => {
+                let again = self.config.monitoring.cell_selection;
+                if !self.select(Procedure::Reestablishment, motion, env) {
+                    let at = now.saturating_add(again);
+                    self.state.stage = Stage::Selecting { at, until };
+                }
+            }
+            Stage::Entering { .. } => self.advance_entry(motion, env),
+            Stage::Arriving { leg, at } if at <= now => Utran(self).enter(leg, env),
+            Stage::Fetching { at, .. } if at <= now => self.finish_reestablishment(env),
+            Stage::Fetching { leg, until, .. } if until <= now => {
+                self.service.leave_leg(leg);
+                self.record_event(RrcEvent::AccessFailure, env);
+                self.lose_connection(env);
+            }
+            Stage::Released { at } if at <= now => self.search(motion, env),
+            _ => {}
+        }
+        Attaching(self).proceed(env);
+        Beams(self).proceed(motion, env);
+        Aggregated(self).send_confirmation(env);
+        DapsHandover(self).proceed(motion, env);
+        Scg(self).proceed(motion, env);
+        Switched(self).proceed(motion, env);
+        Conditional(self).proceed(env);
+        self.with_network(env, Network::on_due);
+        self.service.expire_marker_waits(self.ue, env);
+        if self.state.record.due_at() <= now {
+            self.end_row(env);
+        }
+    }
+
+    /// Switches the path: the core now sends the UE's data to the base station of the UE's cell.
+    pub(in crate::access) fn switch_path(&mut self, env: &mut Env<'_, impl Probe>) {
+        let Some(cell) = self.service.stack.serving_cell(self.ue) else {
+            return;
+        };
+        let ue = self.ue;
+        self.moves.push(Move::Path { ue, cell });
+        self.record_event(RrcEvent::PathSwitched, env);
+        self.state
+            .record
+            .update_row(|row| row.switched_s = seconds(env.now));
+        self.state.record.on_done(env.now);
+    }
+
+    /// Sends the handover command, after the target has accepted the UE.
+    pub(in crate::access) fn send_command(
+        &mut self,
+        target: CellId,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        self.with_network(env, |network, step| network.on_command(target, step));
+        self.state
+            .record
+            .update_row(|row| row.commanded_s = seconds(env.now));
+        record_cell_event((self.ue, target), RrcEvent::CommandSent, env);
+        self.send(Direction::Downlink, Message::Command(target), env);
+        Utran(self).recall_packets();
+        let Some(source) = self.service.stack.serving_cell(self.ue) else {
+            return;
+        };
+        self.with_network(env, |network, step| {
+            network.send_status_transfer((source, target), step);
+        });
+        if self.config.daps {
+            return DapsHandover(self).begin_copies([source, target], env);
+        }
+        Conditional(self).end_copies(env);
+        let fate = self.config.fate_between(source, target);
+        self.stop_downlink(fate, env);
+    }
+
+    /// Stops the downlink of the UE's bearers at the base station to which the core sends their
+    /// packets.
+    pub(in crate::access) fn stop_downlink(&mut self, fate: Fate, env: &mut Env<'_, impl Probe>) {
+        let stations = (self.state.network.home(), self.station());
+        for bearer in self.service.stack.ues[self.ue.index()].bearers() {
+            let drb = &mut self.service.stack.bearers[bearer.index()];
+            drb.mobile()
+                .stop(stations, fate, env, &mut self.service.stack.storage);
+        }
+    }
+
+    /// Cancels a handover because the UE has not left the source in time. The source continues to
+    /// serve the UE.
+    pub(in crate::access) fn cancel_handover(&mut self, env: &mut Env<'_, impl Probe>) {
+        if !self.state.is_connected() || self.state.daps.is_some() {
+            return;
+        }
+        // A handover command that arrives later must have no effect.
+        self.state.messages.cancel_command();
+        self.notify_listeners(LinkInfo::BlockageEnded);
+        self.record_event(RrcEvent::SourceResumed, env);
+        self.fail_row(HandoverOutcome::Cancelled, env);
+        Scg(self).cancel_request(env);
+        DapsHandover(self).end_copies();
+        self.resume_downlink(env);
+    }
+
+    /// Resumes the downlink of the UE's bearers at the base station of the serving cell.
+    pub(in crate::access) fn resume_downlink(&mut self, env: &mut Env<'_, impl Probe>) {
+        let is_home = self
+            .service
+            .stack
+            .serving_cell(self.ue)
+            .is_some_and(|cell| self.state.network.is_home(self.config, cell));
+        let station = self.station();
+        let mut position = 0;
+        while let Some(&bearer) = self.service.stack.ues[self.ue.index()]
+            .bearers()
+            .get(position)
+        {
+            let Stack {
+                bearers, storage, ..
+            } = &mut self.service.stack;
+            let drb = &mut bearers[bearer.index()];
+            drb.mobile().resume(station, env, storage);
+            if is_home {
+                drb.mobile().on_path_switch(env.now, 0, Span::ZERO);
+            }
+            self.service.on_downlink_data(bearer, env);
+            self.service
+                .stack
+                .declare_lost(bearer, Direction::Downlink, env);
+            position += 1;
+        }
+    }
+
+    /// Handles the handover command at the UE, which leaves the source for the target.
+    pub(in crate::access) fn on_command(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
+        if !self.state.is_connected() {
+            return;
+        }
+        record_cell_event((self.ue, target), RrcEvent::CommandReceived, env);
+        if self.config.daps {
+            return DapsHandover(self).on_command(target, env);
+        }
+        let procedure = &self.config.procedure;
+        let ready_at = env.now.saturating_add(match Utran(self).is_in_utra() {
+            true => procedure.from_utra,
+            false => procedure.interruption,
+        });
+        let source = self.service.stack.serving_cell(self.ue);
+        self.detach(Some(target), env);
+        if Utran(self).start_change(target, env) {
+            return;
+        }
+        let procedure = &self.config.procedure;
+        let until = env.now.saturating_add(procedure.t304);
+        let access = RachLessEntry(self).entry([source.unwrap_or(target), target], ready_at);
+        let Some(leg) = self.leg_in(target) else {
+            return self.reselect(env);
+        };
+        self.state.stage = Stage::Entering {
+            leg,
+            access,
+            until,
+            procedure: Procedure::Handover,
+        };
+    }
+
+    /// Detaches the UE from its cell. MAC is reset, and RLC and PDCP are re-established. `target`
+    /// is `None` if the next cell is unknown.
+    pub(in crate::access) fn detach(
+        &mut self,
+        target: Option<CellId>,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let ue = self.ue;
+        let source = self.service.stack.serving_cell(ue);
+        self.state
+            .record
+            .update_row(|row| row.left_s = seconds(env.now));
+        if !Beams(self).stop_monitoring(env) {
+            Rates(self).report_no_rate();
+            self.notify_listeners(LinkInfo::BlockageBegan);
+        }
+        Utran(self).leave();
+        self.state.messages.clear();
+        self.state.secondary_cell_change = SecondaryCellChange::default();
+        self.state.link.reset(env.now, &self.config.monitoring);
+        if let Some(ltm) = &mut self.state.ltm {
+            ltm.on_left();
+        }
+        let leg = self.service.stack.ues[ue.index()].legs().first().copied();
+        if let Some(leg) = leg {
+            Aggregated(self).release_all(leg, env);
+            let cell = self.service.stack.legs[leg.index()].config.cell;
+            let load = &mut self.loads[cell.index()];
+            *load = load.saturating_sub(1);
+            self.service.leave_leg(leg);
+        }
+        Scg(self).release_leg(env);
+        let station = self.station();
+        let stays =
+            (source.zip(target)).is_some_and(|(from, to)| self.config.is_one_station(from, to));
+        let stack = &mut self.service.stack;
+        for bearer in stack.ues[ue.index()].bearers() {
+            stack.bearers[bearer.index()].mobile().detach(
+                (station, stays),
+                env,
+                &mut stack.storage,
+            );
+        }
+        leave_signalling(self, env);
+    }
+
+    /// Returns the leg of the UE in a cell, and creates it if needed. `None` if the channel cannot
+    /// be built.
+    pub(in crate::access) fn leg_in(&mut self, cell: CellId) -> Option<LegId> {
+        let known = self.state.legs.iter().find(|(known, _)| *known == cell);
+        if let Some(&(_, leg)) = known {
+            // The leg had another number if it was a secondary leg in a DAPS handover or at a
+            // secondary node.
+            self.service.stack.legs[leg.index()].config.number = 0;
+            self.service.stack.air.use_again(leg);
+            return Some(leg);
+        }
+        let nth = self.state.legs.len() as u64;
+        let leg = self.service.add_leg(self.ue, cell, (0, nth)).ok()?;
+        self.state.legs.push((cell, leg));
+        if let Some(gaps) = self
+            .config
+            .gaps
+            .as_ref()
+            .filter(|_| self.state.gap_carriers.is_some())
+        {
+            self.service.set_gaps(leg, gaps);
+        }
+        Some(leg)
+    }
+
+    /// Moves the UE's bearers to `leg` and sends the complete message.
+    pub(in crate::access) fn complete_entry(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+        CellEntry(self).enter_cell(leg, env);
+        CellEntry(self).send_complete(leg, env);
+    }
+
+    /// Handles the UE's complete message at the base station.
+    pub(in crate::access) fn on_complete(&mut self, env: &mut Env<'_, impl Probe>) {
+        self.record_event(RrcEvent::CompleteReceived, env);
+        if self.state.daps.is_none() {
+            self.notify_listeners(LinkInfo::BlockageEnded);
+        }
+        Rates(self).report_rate(env.now);
+        // After an entry without random access, the row already contains the time of the first
+        // uplink data, which was earlier.
+        self.state.record.update_row(|row| {
+            if row.completed_s.is_nan() {
+                row.completed_s = seconds(env.now);
+            }
+        });
+        let Some(cell) = self.service.stack.serving_cell(self.ue) else {
+            return;
+        };
+        let waits =
+            DapsHandover(self).on_complete(cell, env) || Conditional(self).on_complete(cell, env);
+        if !waits {
+            self.resume_downlink(env);
+        }
+        if self.state.network.is_home(self.config, cell) {
+            if !Attaching(self).report_to_core(env) {
+                self.state.record.on_done(env.now);
+            }
+        } else {
+            self.with_network(env, |network, step| network.request_path_switch(cell, step));
+        }
+        Aggregated(self).offer_cells(env);
+    }
+
+    /// Returns the base station of the UE's serving cell. If the UE has no serving cell, returns
+    /// the base station of its last serving cell.
+    pub(in crate::access) fn station(&self) -> u32 {
+        let serving = self.service.stack.serving_cell(self.ue);
+        self.state.network.station(self.config, serving)
+    }
+}

@@ -1,0 +1,22 @@
+//! Mobility management of UEs: measurements, procedures, and the decisions of base stations.
+
+pub(super) mod attach;
+mod backhaul;
+mod beam_failure;
+mod carriers;
+mod cell_entry;
+mod conditional;
+pub(super) mod daps;
+mod failure;
+mod gaps;
+mod handover;
+mod link_evaluation;
+mod ltm;
+pub(super) mod managed;
+mod measure;
+pub(super) mod mobility;
+mod rach_less;
+mod rates;
+pub(super) mod scg;
+pub(super) mod start;
+pub(super) mod utra;

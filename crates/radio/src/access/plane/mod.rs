@@ -1,0 +1,19 @@
+//! User plane of the radio access: cells, legs, bearers and the air, and the packets and transport
+//! blocks between them. Nothing here knows a procedure of mobility. [`Service`](service::Service)
+//! returns failures to its caller, which decides.
+
+pub(super) mod capture;
+pub(super) mod connect;
+pub(super) mod counters;
+pub(super) mod duplication;
+pub(super) mod event;
+pub(super) mod failures;
+pub(super) mod moves;
+pub(super) mod pass_on;
+pub(super) mod reception;
+pub(super) mod secondary;
+pub(super) mod service;
+pub(super) mod serving;
+pub(super) mod split;
+pub(super) mod stack;
+pub(super) mod states;
