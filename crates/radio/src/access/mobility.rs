@@ -294,11 +294,7 @@ impl RadioAccess {
                 self.service.act_on_failure(number, env);
                 continue;
             }
-            self.with_managed(ue, |managed| {
-                if let Some(message) = managed.state.messages.take_arrived(number) {
-                    managed.on_message(direction, message, env);
-                }
-            });
+            self.with_managed(ue, |managed| managed.on_arrived(direction, number, env));
         }
         self.service.stack.storage.signalled = arrived;
     }

@@ -20,6 +20,7 @@
 
 mod build;
 mod control;
+mod executor;
 mod mobility;
 mod plane;
 mod queries;
@@ -29,13 +30,13 @@ mod steering;
 pub use crate::air::{Geometry, geometry};
 pub use crate::config::{
     AccessConfig, Adaptation, Aggregation, AirInterface, BeamMonitoring, BearerConfig, BicastStart,
-    CarrierLegs, CellConfig, CellHarqConfig, ConditionalConfig, ConfiguredGrant, DataForwarding,
-    DedicatedRecovery, Division, EarlySync, EventKind, FirstGrant, FixedSinr, Interface, LegChoice,
-    LtmConfig, MOST_CANDIDATES, MOST_LEGS, MOST_SECONDARY_CELLS, MeasurementEvent, MeasurementGaps,
-    MobilityConfig, Monitoring, PowerRamping, ProcedureConfig, RachLess, RadioConfig, RadioError,
-    Rank, RecordedPath, ReleasedState, ReportedAdaptation, Sampling, Scope, SecondaryAfterFailure,
-    SecondaryAtHandover, SecondaryNodeConfig, Serving, Sharing, Signalling, SplitConfig,
-    StatesConfig, TargetTiming, UeConfig, UplinkPower,
+    CarrierLegs, CellChange, CellConfig, CellHarqConfig, ConditionalConfig, ConfiguredGrant,
+    DataForwarding, DedicatedRecovery, Division, EarlySync, EventKind, FirstGrant, FixedSinr,
+    Interface, LegChoice, LtmConfig, MOST_CANDIDATES, MOST_LEGS, MOST_SECONDARY_CELLS,
+    MeasurementEvent, MeasurementGaps, MobilityConfig, Monitoring, PowerRamping, ProcedureConfig,
+    RachLess, RadioConfig, RadioError, Rank, RecordedPath, ReleasedState, ReportedAdaptation,
+    Sampling, Scope, SecondaryAfterFailure, SecondaryAtHandover, SecondaryNodeConfig, Serving,
+    Sharing, Signalling, SplitConfig, StatesConfig, TargetTiming, UeConfig, UplinkPower,
 };
 pub use crate::plan::StretchedPeriod;
 pub use crate::rrc::attach::{Unattached, Unsuited};
@@ -53,7 +54,6 @@ use crate::bearer::Finder;
 use crate::config::{Env, LegId};
 use control::daps::DapsHandover;
 use control::mobility::Mobility;
-use control::utra::Utran;
 use fadeout_core::{Direction, DrbId, Motion, PacketId, PacketPool, Probe, RrcEvent, Time};
 use plane::event::Event;
 use plane::pass_on::pass_on;
@@ -125,13 +125,7 @@ impl RadioAccess {
                     }
                 }
                 Event::Received(leg, process, direction) => {
-                    let block = (leg, direction, process);
-                    if let Some(received) = self.service.on_received(block, motion, env) {
-                        if let Some((_, failed)) = received.failed {
-                            self.on_link_failure(failed, env);
-                        }
-                        self.service.finish_reception(received, env);
-                    }
+                    self.on_received((leg, direction, process), motion, env);
                 }
                 Event::Timer(bearer, direction, generation) => {
                     if self.service.stack.bearers[bearer.index()].fire(direction, generation) {
@@ -155,7 +149,7 @@ impl RadioAccess {
                 Event::PassOn(bearer) => pass_on(&mut self.service.stack, bearer, env),
                 Event::RrcMessage(ue, direction, number) => {
                     self.with_managed(ue, |managed| {
-                        Utran(managed).on_rrc_message(direction, number, env);
+                        managed.on_arrived(direction, number, env);
                     });
                 }
                 Event::InactivityCheck(ue, generation) => {
@@ -194,6 +188,21 @@ impl RadioAccess {
             // The UE has released the secondary leg in the same instant, so the leg does not fail.
         } else if is_second || !self.is_managed(ue) {
             self.service.fail_link((leg, Finder::Ue), env);
+        }
+    }
+
+    /// Handles the end of a block's decoding at the receiver.
+    fn on_received<M: Motion>(
+        &mut self,
+        block: (LegId, Direction, u8),
+        motion: &mut M,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        if let Some(received) = self.service.on_received(block, motion, env) {
+            if let Some((_, failed)) = received.failed {
+                self.on_link_failure(failed, env);
+            }
+            self.service.finish_reception(received, env);
         }
     }
 

@@ -33,21 +33,11 @@ pub struct MobilityConfig {
     pub procedure: ProcedureConfig,
     /// Treatment of downlink data at the source.
     pub data: DataForwarding,
-    /// Conditional handovers, which replace commanded handovers. `None` if all handovers are
-    /// commanded.
-    pub conditional: Option<ConditionalConfig>,
-    /// L1/L2-triggered mobility (LTM): the network switches UEs among candidates by MAC.
-    /// `conditional` then configures the candidates, without execution conditions. `None` if LTM is
-    /// not used.
-    pub ltm: Option<LtmConfig>,
+    /// Procedure by which UEs change their cell.
+    pub change: CellChange,
     /// Handover without random access, for commanded handovers between suitable cells. `None` if
     /// every handover uses random access.
     pub rach_less: Option<RachLess>,
-    /// True if the source continues to serve a UE while the UE enters the target (dual active
-    /// protocol stack, DAPS).
-    ///
-    /// Standard: TS 38.300 §9.2.3.2.
-    pub daps: bool,
     /// Maximum number of UEs in a cell. A cell with that many UEs refuses handovers. `None` if no
     /// handover is refused.
     pub most_ues: Option<u32>,
@@ -69,6 +59,24 @@ pub struct MobilityConfig {
     /// Transport of handover messages and of forwarded packets, over simulated links or with fixed
     /// delays.
     pub signalling: Signalling,
+}
+
+/// Procedure by which UEs change their cell. A UE uses one procedure.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CellChange {
+    /// Handover that the network commands.
+    Handover,
+    /// Commanded handover in which the source continues to serve a UE while the UE enters the
+    /// target (dual active protocol stack, DAPS).
+    ///
+    /// Standard: TS 38.300 §9.2.3.2.
+    Daps,
+    /// Conditional handover: UEs move to prepared candidates. The configuration may leave some
+    /// handovers to the network.
+    Conditional(ConditionalConfig),
+    /// L1/L2-triggered mobility (LTM): MAC switches UEs among prepared candidates, which have no
+    /// execution conditions.
+    Ltm(ConditionalConfig, LtmConfig),
 }
 
 fadeout_core::parameters! {
@@ -164,10 +172,8 @@ impl MobilityConfig {
             access: AccessConfig::default(),
             procedure: ProcedureConfig::default(),
             data: DataForwarding::Forwarded,
-            conditional: None,
-            ltm: None,
+            change: CellChange::Handover,
             rach_less: None,
-            daps: false,
             most_ues: None,
             secondaries: Vec::new(),
             secondary_node: None,
@@ -221,7 +227,7 @@ impl MobilityConfig {
 
     /// Returns the kind of handover that the network commands.
     pub(crate) fn procedure_kind(&self) -> Procedure {
-        match self.daps {
+        match self.is_daps() {
             true => Procedure::Daps,
             false => Procedure::Handover,
         }
@@ -230,7 +236,31 @@ impl MobilityConfig {
     /// True if the target notifies the source of the UE's arrival, and the source forwards data
     /// only then.
     pub(crate) fn notifies_source(&self) -> bool {
-        self.conditional.is_some() && self.ltm.is_none() || self.daps
+        matches!(self.change, CellChange::Daps | CellChange::Conditional(_))
+    }
+
+    /// True if the source continues to serve a UE while the UE enters the target.
+    pub(crate) fn is_daps(&self) -> bool {
+        matches!(self.change, CellChange::Daps)
+    }
+
+    /// Returns the configuration of candidate cells. `None` if no cells are prepared before a UE
+    /// needs them.
+    pub(crate) fn conditional(&self) -> Option<&ConditionalConfig> {
+        match &self.change {
+            CellChange::Conditional(candidates) | CellChange::Ltm(candidates, _) => {
+                Some(candidates)
+            }
+            CellChange::Handover | CellChange::Daps => None,
+        }
+    }
+
+    /// Returns the configuration of L1/L2-triggered mobility. `None` if MAC switches no cells.
+    pub(crate) fn ltm(&self) -> Option<&LtmConfig> {
+        match &self.change {
+            CellChange::Ltm(_, ltm) => Some(ltm),
+            _ => None,
+        }
     }
 
     /// Returns when the source requests bicast from the core in a handover between two cells.

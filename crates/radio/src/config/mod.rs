@@ -45,7 +45,7 @@ pub(crate) use gap::Gaps;
 pub use gap::MeasurementGaps;
 pub use ltm::{EarlySync, LtmConfig};
 pub use mobility::{
-    AccessConfig, BicastStart, DataForwarding, Interface, MobilityConfig, Monitoring,
+    AccessConfig, BicastStart, CellChange, DataForwarding, Interface, MobilityConfig, Monitoring,
     ProcedureConfig, Sampling, Signalling,
 };
 pub(crate) use mobility::{Fate, Route};

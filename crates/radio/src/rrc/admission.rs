@@ -3,7 +3,7 @@
 //! In measured networks the time from a report to the command has a long tail. A log-normal
 //! distribution has the measured median and 90th percentile.
 
-use super::network::Step;
+use super::effect::Step;
 use crate::config::ProcedureConfig;
 use fadeout_core::math::{exp, ln};
 use fadeout_core::random::Stream;

@@ -10,16 +10,18 @@
 //!    ◄─ reconfiguration with bearers ─ base station ─ response ──►┘ path
 //! ```
 //!
-//! [`Attach`] contains the state and the timers, and sends messages over links. The caller sends
-//! the messages of the radio interface.
+//! [`Attach`] contains the state and the timers, and decides about the messages of the base station
+//! and the core.
 //!
 //! Standard: TS 23.401 §5.3.2.1; TS 23.502 §4.2.2.2.2, §4.2.3.2, §4.3.2.2.1; TS 36.331 §5.3.3,
 //! §5.3.4; TS 38.331 §5.3.3, §5.3.4.
 
 use super::backhaul::{NetworkMessages, NetworkNode, NetworkSignal};
-use super::network::{REPEAT, Step};
+use super::effect::{Effect, REPEAT, Step};
+use super::message::Message;
+use super::round::{Registration, Round};
 use crate::rlc::Generation;
-use fadeout_core::{CellId, Span, Time};
+use fadeout_core::{CellId, Direction, RrcEvent, Span, Time};
 
 /// Time that the UE waits for its registration (T3410, T3510).
 ///
@@ -42,6 +44,9 @@ pub(crate) const T3402: Span = Span::from_secs(12 * 60);
 /// Standard: TS 24.301 §5.5.1.2.6; TS 24.501 §5.5.1.2.7.
 pub(crate) const MOST_ATTEMPTS: u32 = 5;
 
+/// Interval between two cell searches of a UE without connection.
+pub(crate) const SEARCH_PERIOD: Span = Span::from_millis(1000);
+
 /// Returns the time that a registered UE waits for its bearers (T3417, or T3517 in NR).
 ///
 /// Standard: TS 24.301 §10.2; TS 24.501 §10.2.
@@ -49,111 +54,6 @@ fn service_timer(generation: Generation) -> Span {
     match generation {
         Generation::Lte => Span::from_secs(5),
         Generation::Nr => Span::from_secs(15),
-    }
-}
-
-/// Round of the attach procedure: a message to the UE and its answer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Round {
-    /// RRC setup. The message is sent with contention resolution, and the answer contains the first
-    /// NAS message.
-    Setup,
-    Authentication,
-    /// Security activation of NAS.
-    NasSecurity,
-    /// Security activation of RRC and of user data.
-    Security,
-    /// Acceptance of the registration. The answer requests a PDU session.
-    Acceptance,
-    /// Reconfiguration with the bearers.
-    Bearers,
-}
-
-/// Registration status of a UE in its network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Registration {
-    pub generation: Generation,
-    /// True if the core knows the UE and has NAS keys for it.
-    pub is_registered: bool,
-}
-
-impl Registration {
-    fn requests_session(self) -> bool {
-        self.generation == Generation::Nr && !self.is_registered
-    }
-}
-
-impl Round {
-    /// Returns the next round. `None` after the last.
-    pub(crate) fn next(self, registration: Registration) -> Option<Round> {
-        Some(match self {
-            Round::Setup if registration.is_registered => Round::Security,
-            Round::Setup => Round::Authentication,
-            Round::Authentication => Round::NasSecurity,
-            Round::NasSecurity => Round::Security,
-            Round::Security if registration.requests_session() => Round::Acceptance,
-            Round::Security | Round::Acceptance => Round::Bearers,
-            Round::Bearers => return None,
-        })
-    }
-
-    /// True if the core starts the round, and false if the base station starts it.
-    pub(crate) fn is_of_core(self, registration: Registration) -> bool {
-        match self {
-            Round::Authentication | Round::NasSecurity | Round::Security => true,
-            Round::Bearers => registration.requests_session(),
-            Round::Setup | Round::Acceptance => false,
-        }
-    }
-
-    /// Returns the processing time from the message to the UE's answer. NAS messages have no
-    /// specified limit, so their processing takes no time here.
-    ///
-    /// Standard: TS 36.331 §11.2; TS 38.331 §12.
-    pub(crate) fn processing(self, generation: Generation) -> Span {
-        let [lte, nr] = match self {
-            Round::Setup | Round::Bearers => [15, 10],
-            Round::Security => [10, 5],
-            Round::Authentication | Round::NasSecurity | Round::Acceptance => [0, 0],
-        };
-        Span::from_millis(match generation {
-            Generation::Lte => lte,
-            Generation::Nr => nr,
-        })
-    }
-
-    /// Returns the size in bytes of the message over the air, including NAS. Sizes are typical
-    /// values, not those of a standard.
-    pub(crate) fn question_size(self) -> u32 {
-        match self {
-            Round::Setup | Round::Bearers => 200,
-            Round::Authentication => 50,
-            Round::NasSecurity => 30,
-            Round::Security => 10,
-            Round::Acceptance => 100,
-        }
-    }
-
-    /// Returns the size in bytes of the UE's answer over the air, including NAS. Sizes are typical
-    /// values.
-    pub(crate) fn answer_size(self) -> u32 {
-        match self {
-            Round::Setup => 120,
-            Round::Authentication | Round::NasSecurity => 30,
-            Round::Security | Round::Bearers => 10,
-            Round::Acceptance => 80,
-        }
-    }
-
-    /// Returns the size in bytes of the message or answer between base station and core, as an IP
-    /// packet with SCTP header.
-    pub(crate) fn wired_size(self, is_answer: bool) -> u32 {
-        match (self, is_answer) {
-            (Round::Setup | Round::Acceptance, true) => 250,
-            // These messages contain the UE's context or the session's tunnel.
-            (Round::Security | Round::Bearers, false) => 350,
-            _ => 150,
-        }
     }
 }
 
@@ -311,8 +211,73 @@ impl Attach {
         self.is_path_awaited = true;
     }
 
-    /// True until the core knows that the UE's bearers are set up.
-    pub(crate) fn is_path_awaited(&self) -> bool {
+    /// Handles the UE's answer at the base station.
+    pub(crate) fn on_answer(&mut self, round: Round, step: &mut Step<'_>) {
+        if round == Round::Setup {
+            step.push(Effect::RecordEvent(None, RrcEvent::SetupComplete));
+        }
+        match round.next(self.registration) {
+            None => step.push(Effect::HasEntered),
+            Some(next) if next.is_of_core(self.registration) => self.send((round, true), step),
+            Some(next) => self.request(next, step),
+        }
+    }
+
+    /// Sends a request of the base station or the core to the UE.
+    fn request(&mut self, round: Round, step: &mut Step<'_>) {
+        let event = match round {
+            Round::Security => Some(RrcEvent::SecurityCommand),
+            Round::Acceptance => Some(RrcEvent::RegistrationAccept),
+            Round::Bearers => {
+                step.push(Effect::SetHome(self.cell));
+                Some(RrcEvent::ReconfigurationSent)
+            }
+            Round::Setup | Round::Authentication | Round::NasSecurity => None,
+        };
+        if let Some(event) = event {
+            step.push(Effect::RecordEvent(None, event));
+        }
+        let request = Message::Question(round);
+        step.push(Effect::SendMessage(Direction::Downlink, request));
+        step.push(Effect::WakeDownlink);
+    }
+
+    /// Handles a message between the base station and the core at its destination. `is_home` is
+    /// true if the core sends the UE's data to the base station in which the UE attaches.
+    fn on_arrived(
+        &mut self,
+        (round, is_answer): (Round, bool),
+        is_home: bool,
+        step: &mut Step<'_>,
+    ) {
+        if !is_answer {
+            return self.request(round, step);
+        }
+        let Some(next) = round.next(self.registration) else {
+            self.on_path();
+            // If the UE is now at another base station, that base station has already requested the
+            // path switch.
+            if is_home {
+                step.push(Effect::SwitchPath);
+            }
+            return;
+        };
+        let event = match next {
+            Round::Authentication => RrcEvent::AuthenticationRequest,
+            Round::NasSecurity => RrcEvent::NasSecurityCommand,
+            Round::Security => RrcEvent::ContextSetupRequest,
+            _ => RrcEvent::SessionSetupRequest,
+        };
+        step.push(Effect::RecordEvent(Some(self.cell), event));
+        self.send((next, false), step);
+    }
+
+    /// Reports to the core that the UE has completed the last RRC procedure, which sets up its
+    /// bearers. Returns false if the core does not wait for this report.
+    pub(crate) fn report_bearers(&mut self, step: &mut Step<'_>) -> bool {
+        if self.is_path_awaited {
+            self.send((Round::Bearers, true), step);
+        }
         self.is_path_awaited
     }
 
@@ -351,7 +316,7 @@ impl Attach {
 
     /// Sends a message from the core to the base station, or an answer from the base station to the
     /// core.
-    pub(crate) fn send(&mut self, (round, is_answer): (Round, bool), step: &mut Step<'_>) {
+    fn send(&mut self, (round, is_answer): (Round, bool), step: &mut Step<'_>) {
         let station = NetworkNode::Station(step.config.station(self.cell));
         let ends = match is_answer {
             true => [station, NetworkNode::Core],
@@ -368,120 +333,35 @@ impl Attach {
         self.under_way = Some((round, is_answer, step.after(takes)));
     }
 
-    /// Returns the round of a message that arrived over links, and true if it is an answer. `None`
-    /// if the message is not awaited.
-    pub(crate) fn on_message(&mut self, number: u64) -> Option<(Round, bool)> {
-        let NetworkSignal::Attach { round, is_answer } = self.wire.take_arrived(number)?.signal
-        else {
-            return None;
+    /// Handles a message that links have carried. Returns true if the message belongs to this
+    /// procedure. `is_home` is that of `on_arrived`.
+    pub(crate) fn on_message(&mut self, number: u64, is_home: bool, step: &mut Step<'_>) -> bool {
+        let arrived = self.wire.take_arrived(number).map(|message| message.signal);
+        let Some(NetworkSignal::Attach { round, is_answer }) = arrived else {
+            return false;
         };
         // A message that was repeated may arrive twice, so only the awaited round is accepted.
-        self.under_way
-            .take_if(|(of, is_up, _)| (*of, *is_up) == (round, is_answer))?;
-        Some((round, is_answer))
+        let is_it = |(of, is_up, _): &mut (Round, bool, Time)| (*of, *is_up) == (round, is_answer);
+        let is_awaited = self.under_way.take_if(is_it).is_some();
+        if is_awaited {
+            self.on_arrived((round, is_answer), is_home, step);
+        }
+        is_awaited
     }
 
-    /// Returns the round of a message that has arrived by now, and true if it is an answer. If
-    /// simulated links carry messages, a due message is repeated instead and `None` is returned.
-    pub(crate) fn on_due(&mut self, step: &mut Step<'_>) -> Option<(Round, bool)> {
+    /// Handles a message whose fixed delay has passed. If simulated links carry messages, a due
+    /// message is repeated instead. `is_home` is that of `on_arrived`.
+    pub(crate) fn on_due(&mut self, is_home: bool, step: &mut Step<'_>) {
         let due = self.under_way.take_if(|(.., at)| *at <= step.now);
-        let (round, is_answer, _) = due?;
-        if step.config.has_links() {
-            self.send((round, is_answer), step);
-            return None;
+        match due {
+            None => {}
+            Some((round, is_answer, _)) if step.config.has_links() => {
+                self.send((round, is_answer), step);
+            }
+            Some((round, is_answer, _)) => self.on_arrived((round, is_answer), is_home, step),
         }
-        Some((round, is_answer))
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn rounds(generation: Generation, is_registered: bool) -> Vec<(Round, bool)> {
-        let registration = Registration {
-            generation,
-            is_registered,
-        };
-        let all = std::iter::successors(Some(Round::Setup), |round| round.next(registration));
-        all.map(|round| (round, round.is_of_core(registration)))
-            .collect()
-    }
-
-    #[test]
-    fn rounds_are_those_of_each_generation() {
-        use Round::{Acceptance, Authentication, Bearers, NasSecurity, Security, Setup};
-        let first = [(Setup, false), (Authentication, true), (NasSecurity, true)];
-        let lte = [&first[..], &[(Security, true), (Bearers, false)]].concat();
-        assert_eq!(rounds(Generation::Lte, false), lte);
-        let rest = [(Security, true), (Acceptance, false), (Bearers, true)];
-        assert_eq!(
-            rounds(Generation::Nr, false),
-            [&first[..], &rest[..]].concat()
-        );
-        let known = [(Setup, false), (Security, true), (Bearers, false)];
-        for generation in [Generation::Lte, Generation::Nr] {
-            assert_eq!(rounds(generation, true), known);
-        }
-    }
-
-    #[test]
-    fn the_fifth_failure_in_a_row_waits_for_longer() {
-        let usual = Span::from_secs(1);
-        let mut attach = Attach::new(Generation::Lte);
-        let waits: Vec<Span> = (0..6).map(|_| attach.fail(true, usual)).collect();
-        assert_eq!(waits, [T3411, T3411, T3411, T3411, T3402, T3411]);
-        attach.on_bearers();
-        assert_eq!(attach.fail(true, usual), usual, "it is registered");
-    }
-
-    #[test]
-    fn a_ue_answers_once_when_it_has_processed_the_question() {
-        let time_at_ms = |ms| Time::ZERO + Span::from_millis(ms);
-        for (generation, ms) in [(Generation::Lte, 15), (Generation::Nr, 10)] {
-            let mut attach = Attach::new(generation);
-            attach.on_selected(time_at_ms(0));
-            assert_eq!(attach.wake_at(), time_at_ms(15_000));
-            assert!(
-                attach.has_expired(time_at_ms(15_000)) && !attach.has_expired(time_at_ms(14_999))
-            );
-            attach.on_question(Round::Bearers, time_at_ms(100));
-            assert_eq!(attach.wake_at(), time_at_ms(100 + ms));
-            assert!(
-                !attach.is_answer_due(time_at_ms(99 + ms))
-                    && attach.is_answer_due(time_at_ms(100 + ms))
-            );
-            assert!(!attach.is_answer_due(time_at_ms(500)));
-        }
-    }
-
-    #[test]
-    fn why_a_ue_is_not_attached_follows_its_attempts() {
-        let at = Time::ZERO + Span::from_secs(9);
-        let mut attach = Attach::new(Generation::Lte);
-        assert_eq!(
-            attach.unattached(Some(at), None),
-            Some(Unattached::NotBegun(at))
-        );
-        attach.is_selecting = true;
-        assert_eq!(
-            attach.unattached(Some(at), None),
-            Some(Unattached::UnderWay)
-        );
-        let weak = Unsuited::Weak(CellId(1), -131.0);
-        assert_eq!(
-            attach.unattached(Some(at), Some(weak)),
-            Some(Unattached::NoCell(weak))
-        );
-        attach.on_selected(at);
-        assert_eq!(attach.unattached(None, None), Some(Unattached::UnderWay));
-        attach.fail(false, T3411);
-        let failed = Unattached::Failed(1, false);
-        assert_eq!(attach.unattached(Some(at), None), Some(failed));
-        attach.fail(true, T3411);
-        let failed = Unattached::Failed(2, true);
-        assert_eq!(attach.unattached(Some(at), None), Some(failed));
-        attach.on_bearers();
-        assert_eq!(attach.unattached(None, None), None);
-    }
-}
+mod tests;

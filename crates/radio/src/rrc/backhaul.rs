@@ -14,7 +14,7 @@
 //!
 //! Standard: TS 36.423 §8.2, §8.3; TS 36.413 §8.4; TS 38.423 §8.2; TS 38.413 §8.4.
 
-use super::attach::Round;
+use super::round::Round;
 use fadeout_core::CellId;
 
 /// Origin or destination of a message.

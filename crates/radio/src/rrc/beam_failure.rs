@@ -1,11 +1,19 @@
-//! Beam failure detection and recovery: the counter, its timer, and the timer of dedicated
-//! preambles.
+//! Beam failure of a UE and its recovery within the cell: the counter of failure instances, its
+//! timer, and random access for new beams.
 //!
-//! Standard: TS 38.321 §5.17; TS 38.213 §6.
+//! ```text
+//! evaluation ─► instance ─► … ─► beamFailureInstanceMaxCount: beam failure ─► random access
+//! random access ─┬─► response: new beams
+//!                └─► no response: radio link failure
+//! ```
+//!
+//! Standard: TS 38.321 §5.1.1, §5.1.2, §5.17; TS 38.213 §6; TS 38.331 §5.3.10.3.
 
-use super::random_access::{CellAccess, RandomAccess};
+use super::effect::{Effect, Effects, Seen};
+use super::random_access::{AccessStep, CellAccess, Progress, RandomAccess};
 use crate::config::BeamMonitoring;
-use fadeout_core::{Span, Time};
+use fadeout_core::random::Stream;
+use fadeout_core::{LinkInfo, RrcEvent, Span, Time};
 
 /// State of beam failure detection in a UE's serving cell.
 #[derive(Debug)]
@@ -22,16 +30,34 @@ pub(crate) struct BeamWatch {
 
 /// State of a beam failure recovery.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct BeamRecovery {
-    pub access: RandomAccess,
+struct BeamRecovery {
+    access: RandomAccess,
     /// True if dedicated preambles may be used.
     may_be_dedicated: bool,
     /// Time at which beamFailureRecoveryTimer expires.
     dedicated_until: Time,
 }
 
+/// Result of an evaluation of the beams in use.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct BeamEvaluation {
+    /// Time from one evaluation to the next.
+    pub period: Span,
+    /// True if the UE would receive PDCCH on its beams.
+    pub is_heard: bool,
+}
+
+/// Best beam of the cell, for the next step of a recovery.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct CandidateBeam {
+    pub rsrp_dbm: f64,
+    /// True for each direction in which a block over this beam would arrive.
+    pub is_heard: [bool; 2],
+}
+
 impl BeamWatch {
-    /// Returns a state without beam failure detection. Detection begins with [`BeamWatch::reset`].
+    /// Returns a state without beam failure detection. Detection begins with
+    /// [`BeamWatch::on_entered`].
     pub(crate) fn new() -> BeamWatch {
         BeamWatch {
             next_at: Time::NEVER,
@@ -41,9 +67,9 @@ impl BeamWatch {
         }
     }
 
-    /// Resets the detection for a new serving cell. The UE evaluates its beams each `period`.
-    /// `None` if the cell has no beam failure detection.
-    pub(crate) fn reset(&mut self, now: Time, period: Option<Span>) {
+    /// Begins the detection in a new serving cell. The UE evaluates its beams each `period`. `None`
+    /// if the cell has no beam failure detection.
+    pub(crate) fn on_entered(&mut self, now: Time, period: Option<Span>) {
         *self = BeamWatch::new();
         if let Some(period) = period {
             self.next_at = next_multiple(now, period);
@@ -60,9 +86,94 @@ impl BeamWatch {
         is_due
     }
 
-    /// Handles an evaluation of the beams in use. Returns true if a beam failure is declared, so
-    /// that recovery begins.
+    /// Ends the detection, because the UE leaves its cell. Returns true if a recovery was under
+    /// way. Listeners of the UE's link then already know of the interruption.
+    pub(crate) fn on_left(&mut self, effects: &mut Effects) -> bool {
+        let was_recovering = self.recovery.is_some();
+        *self = BeamWatch::new();
+        effects.push_back(Effect::HoldBeams(false));
+        was_recovering
+    }
+
+    /// Handles an evaluation of the beams in use. The beams stay as they are while they fail and
+    /// during a recovery.
     pub(crate) fn on_evaluation(
+        &mut self,
+        evaluation: BeamEvaluation,
+        seen: &Seen<'_>,
+        effects: &mut Effects,
+    ) {
+        let (Some(config), Some(access)) = (&seen.config.beam_failure, seen.access) else {
+            return;
+        };
+        let BeamEvaluation { period, is_heard } = evaluation;
+        let has_failed = self.count_instance((seen.now, period), (config, access), !is_heard);
+        effects.push_back(Effect::HoldBeams(!is_heard || self.recovery.is_some()));
+        if has_failed {
+            effects.push_back(Effect::RecordEvent(None, RrcEvent::BeamFailure));
+            effects.push_back(Effect::Notify(LinkInfo::BlockageBegan));
+        }
+    }
+
+    /// Runs the timer of the recovery. Returns true if a step of random access is due, which needs
+    /// a candidate beam.
+    pub(crate) fn on_due(&mut self, now: Time, effects: &mut Effects) -> bool {
+        let Some(recovery) = &mut self.recovery else {
+            return false;
+        };
+        if recovery.expires(now) {
+            effects.push_back(Effect::RecordEvent(None, RrcEvent::BeamRecoveryExpired));
+        }
+        recovery.access.wake_at() <= now
+    }
+
+    /// Runs the due step of random access over a candidate beam. After [`Progress::Done`] base
+    /// station and UE use this beam.
+    pub(crate) fn on_candidate(
+        &mut self,
+        candidate: CandidateBeam,
+        seen: &Seen<'_>,
+        draws: &mut Stream,
+        effects: &mut Effects,
+    ) -> Progress {
+        let (Some(config), Some(access)) = (&seen.config.beam_failure, seen.access) else {
+            return Progress::Running;
+        };
+        let Some(recovery) = &mut self.recovery else {
+            return Progress::Running;
+        };
+        recovery.choose(config, candidate.rsrp_dbm);
+        let [down, up] = candidate.is_heard;
+        let progress = recovery
+            .access
+            .on_wake(seen.now, access, draws, |step| match step {
+                AccessStep::Preamble => {
+                    effects.push_back(Effect::RecordEvent(None, RrcEvent::PreambleSent));
+                    up
+                }
+                AccessStep::Message3 => up,
+                AccessStep::Response | AccessStep::Resolution => down,
+            });
+        match progress {
+            Progress::Running => {}
+            Progress::Done => {
+                (self.instances, self.forgotten_at) = (0, Time::NEVER);
+                self.recovery = None;
+                effects.push_back(Effect::HoldBeams(false));
+                effects.push_back(Effect::RecordEvent(None, RrcEvent::BeamRecovered));
+                effects.push_back(Effect::Notify(LinkInfo::BlockageEnded));
+            }
+            Progress::Problem => {
+                effects.push_back(Effect::RecordEvent(None, RrcEvent::AccessProblem));
+                effects.push_back(Effect::FailLink);
+            }
+        }
+        progress
+    }
+
+    /// Counts a beam failure instance. Returns true if a beam failure is declared, so that recovery
+    /// begins.
+    fn count_instance(
         &mut self,
         (now, period): (Time, Span),
         (config, access): (&BeamMonitoring, CellAccess<'_>),
@@ -96,23 +207,6 @@ impl BeamWatch {
         true
     }
 
-    /// Returns the recovery under way. `None` if there is none.
-    pub(crate) fn recovery(&mut self) -> Option<&mut BeamRecovery> {
-        self.recovery.as_mut()
-    }
-
-    /// True if a recovery is under way.
-    pub(crate) fn is_recovering(&self) -> bool {
-        self.recovery.is_some()
-    }
-
-    /// Ends the recovery, because the base station has answered. Base station and UE use other
-    /// beams from now on.
-    pub(crate) fn on_recovered(&mut self) {
-        (self.instances, self.forgotten_at) = (0, Time::NEVER);
-        self.recovery = None;
-    }
-
     /// Returns the time of the next action.
     pub(crate) fn wake_at(&self) -> Time {
         let of_recovery = self.recovery.as_ref();
@@ -126,7 +220,7 @@ impl BeamWatch {
 impl BeamRecovery {
     /// Returns true once, when beamFailureRecoveryTimer expires. From then on contention preambles
     /// are used.
-    pub(crate) fn expires(&mut self, now: Time) -> bool {
+    fn expires(&mut self, now: Time) -> bool {
         let expires = self.dedicated_until <= now;
         if expires {
             (self.may_be_dedicated, self.dedicated_until) = (false, Time::NEVER);
@@ -136,7 +230,7 @@ impl BeamRecovery {
 
     /// Chooses a dedicated preamble for the next transmission, if the candidate beam has one and
     /// its level is sufficient.
-    pub(crate) fn choose(&mut self, config: &BeamMonitoring, candidate_dbm: f64) {
+    fn choose(&mut self, config: &BeamMonitoring, candidate_dbm: f64) {
         let is_good = |least: f64| self.may_be_dedicated && candidate_dbm >= least;
         let is_dedicated = config.dedicated.is_some_and(|it| is_good(it.threshold.0));
         self.access.choose(is_dedicated);
@@ -150,145 +244,4 @@ fn next_multiple(now: Time, period: Span) -> Time {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::{AccessConfig, DedicatedRecovery};
-    use crate::rrc::random_access::tests::fdd;
-    use crate::rrc::random_access::{AccessStep, Progress};
-    use fadeout_core::Dbm;
-    use fadeout_core::random::Stream;
-
-    const PERIOD: Span = Span::from_millis(20);
-
-    const CONFIG: BeamMonitoring = BeamMonitoring {
-        most_instances: 3,
-        detection_periods: 2,
-        dedicated: Some(DedicatedRecovery {
-            threshold: Dbm(-110.0),
-            timer: Some(Span::from_millis(40)),
-        }),
-    };
-
-    fn at_ms(ms: u64) -> Time {
-        Time::ZERO + Span::from_millis(ms)
-    }
-
-    /// Returns the time in ms at which recovery begins. `failures` contains the result of one
-    /// evaluation every 20 ms.
-    fn begins(config: &BeamMonitoring, failures: &[bool]) -> Option<u64> {
-        let mut watch = BeamWatch::new();
-        watch.reset(Time::ZERO, Some(PERIOD));
-        let (access, frame) = (AccessConfig::default(), fdd());
-        let cell = CellAccess {
-            config: &access,
-            frame: &frame,
-        };
-        failures.iter().find_map(|&is_failing| {
-            let now = watch.wake_at();
-            assert!(watch.is_due(now, PERIOD) && !watch.is_due(now, PERIOD));
-            let began = watch.on_evaluation((now, PERIOD), (config, cell), is_failing);
-            began.then(|| now.as_millis())
-        })
-    }
-
-    #[test]
-    fn so_many_instances_begin_recovery_and_no_fewer() {
-        assert_eq!(begins(&CONFIG, &[true; 5]), Some(60));
-        assert_eq!(begins(&CONFIG, &[true, true]), None);
-        let at_once = BeamMonitoring {
-            most_instances: 1,
-            ..CONFIG
-        };
-        assert_eq!(begins(&at_once, &[false, true]), Some(40));
-    }
-
-    #[test]
-    fn the_counter_begins_anew_when_its_timer_expires() {
-        // The timer expires after two evaluations without failure, but not after one. Its expiry
-        // resets the counter.
-        assert_eq!(begins(&CONFIG, &[true, true, false, true]), Some(80));
-        let failures = [true, true, false, false, true, true, false];
-        assert_eq!(begins(&CONFIG, &failures), None);
-        let shortest = BeamMonitoring {
-            detection_periods: 1,
-            ..CONFIG
-        };
-        assert_eq!(begins(&shortest, &[true, true, false, true]), None);
-        assert_eq!(begins(&shortest, &[true, true, true]), Some(60));
-    }
-
-    /// Runs a recovery that begins at 60 ms, until its success or failure. The candidate beam has
-    /// the given level. Returns the steps with their times in ms.
-    fn recover(
-        candidate_dbm: f64,
-        mut arrives: impl FnMut(u64, AccessStep) -> bool,
-    ) -> (Vec<(u64, AccessStep)>, Progress) {
-        let access = AccessConfig {
-            backoff: Span::ZERO,
-            ..AccessConfig::default()
-        };
-        let frame = fdd();
-        let cell = CellAccess {
-            config: &access,
-            frame: &frame,
-        };
-        let mut watch = BeamWatch::new();
-        for ms in [20, 40, 60] {
-            watch.on_evaluation((at_ms(ms), PERIOD), (&CONFIG, cell), true);
-        }
-        let (mut steps, mut expired) = (Vec::new(), 0);
-        let mut draws = Stream::new(1, "test.beams", 0);
-        loop {
-            let now = watch.wake_at();
-            let recovery = watch.recovery().expect("under way");
-            expired += u32::from(recovery.expires(now));
-            recovery.choose(&CONFIG, candidate_dbm);
-            let progress = recovery.access.on_wake(now, cell, &mut draws, |step| {
-                steps.push((now.as_millis(), step));
-                arrives(now.as_millis(), step)
-            });
-            if progress != Progress::Running {
-                assert_eq!(
-                    expired,
-                    u32::from(now > at_ms(100)),
-                    "at {} ms",
-                    now.as_millis()
-                );
-                watch.on_recovered();
-                assert!(watch.wake_at().is_never() && !watch.is_recovering());
-                return (steps, progress);
-            }
-        }
-    }
-
-    #[test]
-    fn a_candidate_above_the_threshold_needs_the_response_alone() {
-        let (steps, progress) = recover(-110.0, |_, _| true);
-        assert_eq!(
-            steps,
-            [(60, AccessStep::Preamble), (63, AccessStep::Response)]
-        );
-        assert_eq!(progress, Progress::Done);
-        let (steps, progress) = recover(-110.1, |_, _| true);
-        assert_eq!((steps.len(), progress), (4, Progress::Done));
-    }
-
-    #[test]
-    fn after_the_recovery_timer_preambles_are_drawn() {
-        // The dedicated preambles at 60 and 80 ms are lost. The recovery timer expires at 100 ms,
-        // so the UE uses contention preambles from then on.
-        let (steps, progress) = recover(-90.0, |ms, _| ms >= 100);
-        let preambles = steps
-            .iter()
-            .filter(|(_, step)| *step == AccessStep::Preamble);
-        assert!(preambles.map(|&(ms, _)| ms).eq([60, 80, 100]));
-        assert_eq!(steps.last(), Some(&(115, AccessStep::Resolution)));
-        assert_eq!(progress, Progress::Done);
-    }
-
-    #[test]
-    fn so_many_preambles_in_vain_are_a_problem() {
-        let (steps, progress) = recover(-90.0, |_, _| false);
-        assert_eq!((steps.len(), progress), (10, Progress::Problem));
-    }
-}
+mod tests;

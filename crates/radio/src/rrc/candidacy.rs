@@ -7,14 +7,14 @@
 //!        ◄─ Withdraw ─ candidate whose reservation ends
 //! ```
 //!
-//! [`Candidacy`] receives messages and times and returns [`Act`]s, as
+//! [`Candidacy`] receives messages and times and returns [`Effect`]s, as
 //! [`Network`](super::network::Network) does.
 //!
 //! Standard: TS 38.300 §9.2.3.4; TS 38.423 §8.2.1, §8.2.3, §8.2.8, §8.2.9.
 
 use super::backhaul::{NetworkMessages, NetworkNode, NetworkSignal};
-use super::conditional::Candidates;
-use super::network::{Act, REPEAT, Step};
+use super::candidates::Candidates;
+use super::effect::{Effect, REPEAT, Step};
 use crate::config::ConditionalConfig;
 use fadeout_core::{CellId, RrcEvent, Span, Time};
 
@@ -173,7 +173,7 @@ impl Candidacy {
                 self.cancel(left.cell, step);
                 self.is_list_outdated |= left.is_prepared();
             }
-            step.act(Act::RecordEvent(Some(cell), RrcEvent::HandoverRequest));
+            step.push(Effect::RecordEvent(Some(cell), RrcEvent::HandoverRequest));
             self.candidates.push(SourceCandidate {
                 cell,
                 asked_at: step.now,
@@ -223,7 +223,7 @@ impl Candidacy {
             .candidates
             .iter()
             .any(|candidate| candidate.cell == source);
-        if let Some(config) = &step.config.conditional
+        if let Some(config) = step.config.conditional()
             && source != cell
             && !is_known
         {
@@ -290,7 +290,7 @@ impl Candidacy {
             self.is_list_outdated = false;
             self.list_sent_at = Some(step.now);
             self.announce_copies(step);
-            step.act(Act::SendCandidates);
+            step.push(Effect::SendCandidates);
         }
     }
 
@@ -299,7 +299,7 @@ impl Candidacy {
     ///
     /// Standard: TS 38.423 §8.2.12.
     fn announce_copies(&mut self, step: &mut Step<'_>) {
-        let config = step.config.conditional.as_ref();
+        let config = step.config.conditional();
         if !config.is_some_and(|config| config.forwards_early) {
             return;
         }
@@ -328,7 +328,10 @@ impl Candidacy {
             (self.candidates.iter()).position(|candidate| candidate.answer_by <= step.now)
         {
             let cell = self.candidates.remove(place).cell;
-            step.act(Act::RecordEvent(Some(cell), RrcEvent::PreparationExpired));
+            step.push(Effect::RecordEvent(
+                Some(cell),
+                RrcEvent::PreparationExpired,
+            ));
             self.cancel(cell, step);
             self.send_candidates(step);
         }
@@ -342,7 +345,10 @@ impl Candidacy {
                 |reservation| (reservation.source, reservation.cell) == (source, cell),
                 step,
             );
-            step.act(Act::RecordEvent(Some(cell), RrcEvent::CandidateCancelled));
+            step.push(Effect::RecordEvent(
+                Some(cell),
+                RrcEvent::CandidateCancelled,
+            ));
             let signal = NetworkSignal::Withdraw { source, cell };
             self.send(signal, [cell, source], step);
         }
@@ -353,7 +359,7 @@ impl Candidacy {
         }
         if self.resumes_at <= step.now {
             self.resumes_at = Time::NEVER;
-            step.act(Act::ResumeData);
+            step.push(Effect::ResumeData);
         }
     }
 
@@ -375,7 +381,7 @@ impl Candidacy {
     fn decide_request(&mut self, cell: CellId, step: &mut Step<'_>) {
         let source = self.source;
         let has_room = step.has_room(cell);
-        let answer = match (has_room, &step.config.conditional) {
+        let answer = match (has_room, step.config.conditional()) {
             (true, Some(config)) => {
                 self.end_reservations(|reservation| reservation.cell == cell, step);
                 step.held[cell.index()] += 1;
@@ -403,7 +409,7 @@ impl Candidacy {
                     Some(candidate) => {
                         candidate.answer_by = Time::NEVER;
                         self.is_list_outdated = true;
-                        step.act(Act::RecordEvent(Some(cell), RrcEvent::CandidatePrepared));
+                        step.push(Effect::RecordEvent(Some(cell), RrcEvent::CandidatePrepared));
                         self.send_candidates(step);
                     }
                     // The source has stopped waiting for this candidate.
@@ -412,7 +418,7 @@ impl Candidacy {
             }
             NetworkSignal::Refuse(cell) => {
                 self.candidates.retain(|candidate| candidate.cell != cell);
-                step.act(Act::RecordEvent(Some(cell), RrcEvent::HandoverRefused));
+                step.push(Effect::RecordEvent(Some(cell), RrcEvent::HandoverRefused));
                 self.send_candidates(step);
             }
             NetworkSignal::Cancel { source, cell } => {
@@ -421,7 +427,10 @@ impl Candidacy {
                     |reservation| (reservation.source, reservation.cell) == (source, cell),
                     step,
                 ) {
-                    step.act(Act::RecordEvent(Some(cell), RrcEvent::CandidateCancelled));
+                    step.push(Effect::RecordEvent(
+                        Some(cell),
+                        RrcEvent::CandidateCancelled,
+                    ));
                 }
             }
             NetworkSignal::Withdraw { source, cell } if source == self.source => {
@@ -433,8 +442,8 @@ impl Candidacy {
             NetworkSignal::Success(cell) => self.on_success(cell, step),
             NetworkSignal::StatusTransfer => {
                 let was_awaited = self.success.take().is_some();
-                if was_awaited && step.config.daps {
-                    step.act(Act::HasStatus);
+                if was_awaited && step.config.is_daps() {
+                    step.push(Effect::HasStatus);
                 }
             }
             _ => {}
@@ -450,7 +459,7 @@ impl Candidacy {
             .iter()
             .any(|candidate| candidate.cell == cell)
         {
-            step.act(Act::RecordEvent(Some(cell), RrcEvent::HandoverSuccess));
+            step.push(Effect::RecordEvent(Some(cell), RrcEvent::HandoverSuccess));
             self.candidates.retain(|candidate| candidate.cell != cell);
             self.cancel_all(step);
         }
@@ -466,9 +475,9 @@ impl Candidacy {
                 false => step.config.station_delay(source, cell),
             };
             let from = step.config.station(source);
-            step.act(Act::ForwardData { from, cell, delay });
+            step.push(Effect::ForwardData { from, cell, delay });
             match delay == Span::ZERO {
-                true => step.act(Act::ResumeData),
+                true => step.push(Effect::ResumeData),
                 false => self.resumes_at = step.after(delay),
             }
         }

@@ -6,10 +6,13 @@
 //!
 //! Standard: TS 38.331 §5.3.5.13; TS 36.331 §5.3.5.9.
 
+use super::candidates::Candidates;
+use super::effect::{Effect, Effects, Seen};
 use super::filter::{Before, Filter, Level};
-use crate::config::{MOST_CANDIDATES, MeasurementEvent};
+use super::message::Message;
+use crate::config::MeasurementEvent;
 use crate::rlc::Generation;
-use fadeout_core::{CellId, Span, Time};
+use fadeout_core::{CellId, Direction, LinkInfo, Span, Time};
 
 /// Returns the time that a UE takes to process a reconfiguration.
 ///
@@ -19,32 +22,6 @@ pub(crate) fn processing(generation: Generation) -> Span {
         Generation::Lte => 15,
         Generation::Nr => 10,
     })
-}
-
-/// Cells that are prepared for a UE. One message lists all of them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Candidates {
-    count: u8,
-    cells: [CellId; MOST_CANDIDATES],
-}
-
-impl Candidates {
-    pub(crate) const NONE: Candidates = Candidates {
-        count: 0,
-        cells: [CellId(0); MOST_CANDIDATES],
-    };
-
-    /// Adds a candidate, unless the maximum number is reached.
-    pub(crate) fn add(&mut self, cell: CellId) {
-        if let Some(place) = self.cells.get_mut(usize::from(self.count)) {
-            *place = cell;
-            self.count += 1;
-        }
-    }
-
-    pub(crate) fn cells(&self) -> &[CellId] {
-        &self.cells[..usize::from(self.count)]
-    }
 }
 
 /// State of all execution conditions of a UE, over the cells that it measures.
@@ -157,8 +134,35 @@ impl Conditions {
         self.received = Some((at, candidates));
     }
 
+    /// Runs the steps of a connected UE that are due. The UE begins to use received candidates, or
+    /// leaves for a candidate whose conditions are met. Listeners of its link learn of an expected
+    /// departure. `cells` are the cells that the UE measures, in the order of their ids.
+    pub(crate) fn on_due(&mut self, cells: &[CellId], seen: &Seen<'_>, effects: &mut Effects) {
+        if let Some(all) = self.take_received(seen.now) {
+            let places = all.cells().iter();
+            let places = places.filter_map(|cell| cells.binary_search(cell).ok());
+            self.set_candidates(seen.now, places);
+            let ready = Message::CandidatesReady;
+            effects.push_back(Effect::SendMessage(Direction::Uplink, ready));
+        }
+        if let Some(starts_at) = self.take_changed_departure() {
+            let access = &seen.config.access;
+            let lasts = seen.config.procedure.interruption + access.occasion_period;
+            effects.push_back(Effect::Notify(match starts_at.is_never() {
+                true => LinkInfo::BlockageEnded,
+                false => LinkInfo::BlockagePredicted {
+                    starts_at,
+                    lasts: lasts + access.response_delay,
+                },
+            }));
+        }
+        if let Some(position) = self.take_departure(seen.now) {
+            effects.push_back(Effect::ExecuteHandover(cells[position]));
+        }
+    }
+
     /// Returns the received candidates once, when the UE begins to use them. `None` before.
-    pub(crate) fn take_received(&mut self, now: Time) -> Option<Candidates> {
+    fn take_received(&mut self, now: Time) -> Option<Candidates> {
         let received = self.received.take_if(|(at, _)| *at <= now);
         received.map(|(_, candidates)| candidates)
     }
@@ -292,7 +296,7 @@ impl Conditions {
 
     /// Returns the expected time of departure, if it has changed since the last call.
     /// [`Time::NEVER`] if no departure is expected. `None` without a change.
-    pub(crate) fn take_changed_departure(&mut self) -> Option<Time> {
+    fn take_changed_departure(&mut self) -> Option<Time> {
         let is_new =
             std::mem::replace(&mut self.last_departure, self.departure_at) != self.departure_at;
         is_new.then_some(self.departure_at)
@@ -301,7 +305,7 @@ impl Conditions {
     /// Returns the strongest candidate whose conditions are all fulfilled. Among equally strong
     /// candidates the first one is returned. `None` if no departure is due, or if the candidate was
     /// returned before.
-    pub(crate) fn take_departure(&mut self, now: Time) -> Option<usize> {
+    fn take_departure(&mut self, now: Time) -> Option<usize> {
         if self.departure_at > now {
             return None;
         }
@@ -317,204 +321,4 @@ impl Conditions {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::{EventKind, Scope};
-
-    fn at_ms(ms: u64) -> Time {
-        Time::ZERO + Span::from_millis(ms)
-    }
-
-    const A3: EventKind = EventKind::A3 { offset: 3.0 };
-    const A4: EventKind = EventKind::A4 { threshold: -90.0 };
-    const A5: EventKind = EventKind::A5 {
-        serving: -95.0,
-        neighbour: -90.0,
-    };
-
-    fn condition(kind: EventKind, time_to_trigger: u64) -> MeasurementEvent {
-        MeasurementEvent {
-            kind,
-            hysteresis_db: 0.0,
-            time_to_trigger: Span::from_millis(time_to_trigger),
-            filter: 0,
-            report_interval: Span::from_millis(240),
-            report_amount: None,
-            scope: Scope::Any,
-        }
-    }
-
-    /// Returns the time in ms and the target of the departure. `samples` contains the levels of the
-    /// serving cell and its neighbours.
-    fn executed(
-        events: &[MeasurementEvent],
-        candidates: &[usize],
-        samples: &[(u64, &[f64])],
-    ) -> Option<(u64, usize)> {
-        let cells = samples[0].1.len();
-        let mut conditions = Conditions::new(events, Span::from_millis(10), cells);
-        conditions.set_candidates(at_ms(0), candidates.iter().copied());
-        for (number, &(ms, levels)) in samples.iter().enumerate() {
-            let levels: Vec<Level> = levels.iter().map(|&level| level.into()).collect();
-            conditions.on_samples(at_ms(ms), 0, &levels);
-            let next = samples.get(number + 1).map_or(100_000, |next| next.0);
-            if conditions.wake_at() < at_ms(next) {
-                let now = conditions.wake_at();
-                let position = conditions.take_departure(now)?;
-                return Some((now.as_nanos() / 1_000_000, position));
-            }
-        }
-        None
-    }
-
-    /// Test vector cho_two_conditions of handover_vectors.csv.
-    #[test]
-    fn of_two_conditions_the_later_one_decides() {
-        let both = [condition(A3, 100), condition(A5, 40)];
-        let samples: [(u64, &[f64]); 4] = [
-            (0, &[-90.0, -99.0]),
-            (100, &[-94.0, -85.0]),
-            (150, &[-99.0, -85.0]),
-            (190, &[-99.0, -85.0]),
-        ];
-        assert_eq!(executed(&both, &[1], &samples), Some((200, 1)));
-        assert_eq!(executed(&both[1..], &[1], &samples), Some((190, 1)));
-        assert_eq!(executed(&both[..1], &[1], &samples), Some((200, 1)));
-    }
-
-    #[test]
-    fn a_sample_that_does_not_enter_ends_the_time_to_trigger() {
-        let event = [condition(A4, 100)];
-        let samples: [(u64, &[f64]); 4] = [
-            (0, &[-80.0, -85.0]),
-            (40, &[-80.0, -90.0]),
-            (80, &[-80.0, -85.0]),
-            (180, &[-80.0, -91.0]),
-        ];
-        // The time to trigger ends at 180 ms. The sample at 180 ms is handled first and ends the
-        // entering condition, so the UE stays.
-        assert_eq!(executed(&event, &[1], &samples), None);
-        assert_eq!(executed(&event, &[1], &samples[..3]), Some((180, 1)));
-    }
-
-    #[test]
-    fn a_fulfilled_condition_is_left_after_its_time_to_trigger() {
-        let both = [condition(A4, 100), condition(A5, 0)];
-        let left_for = |ms: u64| {
-            let last = 200 + ms;
-            let samples: [(u64, &[f64]); 4] = [
-                (0, &[-80.0, -85.0]),
-                (110, &[-80.0, -85.0]),
-                (200, &[-80.0, -91.0]),
-                // A5 is fulfilled at `last`. A4 is still fulfilled then if its leaving condition
-                // has held for less than 100 ms.
-                (last, &[-99.0, -89.0]),
-            ];
-            executed(&both, &[1], &samples)
-        };
-        assert_eq!(left_for(60), Some((260, 1)));
-        // After 101 ms A4 is no longer fulfilled, so its time to trigger starts anew. The UE
-        // departs at 401 ms.
-        assert_eq!(left_for(101), Some((401, 1)));
-    }
-
-    #[test]
-    fn of_several_the_strongest_is_gone_to_and_only_candidates_are() {
-        let event = [condition(A3, 0)];
-        let samples: [(u64, &[f64]); 1] = [(5, &[-90.0, -80.0, -75.0, -75.0, -70.0])];
-        assert_eq!(executed(&event, &[1, 2, 3], &samples), Some((5, 2)));
-        assert_eq!(executed(&event, &[1], &samples), Some((5, 1)));
-        assert_eq!(executed(&event, &[0], &samples), None, "the serving cell");
-        assert_eq!(executed(&event, &[], &samples), None);
-    }
-
-    #[test]
-    fn candidates_are_in_use_when_the_message_is_processed_and_end_with_the_cell() {
-        let event = [condition(A3, 40)];
-        let mut conditions = Conditions::new(&event, Span::from_millis(10), 3);
-        let levels = [-90.0, -80.0, -70.0].map(Level::from);
-        let mut named = Candidates::NONE;
-        named.add(CellId(7));
-        conditions.on_received(at_ms(20), named);
-        assert_eq!(conditions.wake_at(), at_ms(20));
-        assert_eq!(conditions.take_received(at_ms(19)), None);
-        assert_eq!(conditions.take_received(at_ms(20)), Some(named));
-        conditions.set_candidates(at_ms(20), [1].into_iter());
-        conditions.on_samples(at_ms(30), 0, &levels);
-        // The time to trigger of the first candidate continues when another candidate is added, so
-        // the departure stays at 70 ms.
-        conditions.set_candidates(at_ms(40), [1, 2].into_iter());
-        conditions.on_samples(at_ms(40), 0, &levels);
-        assert_eq!(conditions.wake_at(), at_ms(70));
-        assert_eq!(conditions.take_departure(at_ms(70)), Some(1));
-        assert!(conditions.recovers_in(2), "a failure may");
-        assert!(!conditions.recovers_in(1), "once");
-        conditions.clear();
-        assert!(conditions.is_idle() && conditions.wake_at().is_never());
-        assert!(!conditions.recovers_in(1));
-    }
-
-    #[test]
-    fn a_departure_is_news_when_it_is_expected_and_when_it_is_not_any_more() {
-        let event = [condition(A3, 100)];
-        let mut conditions = Conditions::new(&event, Span::from_millis(40), 2);
-        conditions.set_candidates(at_ms(0), [1].into_iter());
-        let change = |conditions: &mut Conditions, ms, levels: [f64; 2]| {
-            conditions.on_samples(at_ms(ms), 0, &levels.map(Level::from));
-            conditions.take_changed_departure()
-        };
-        assert_eq!(change(&mut conditions, 0, [-80.0, -80.0]), None);
-        assert_eq!(
-            change(&mut conditions, 40, [-90.0, -80.0]),
-            Some(at_ms(140))
-        );
-        assert_eq!(change(&mut conditions, 80, [-90.0, -80.0]), None, "no news");
-        assert_eq!(
-            change(&mut conditions, 120, [-80.0, -80.0]),
-            Some(Time::NEVER)
-        );
-        assert_eq!(
-            change(&mut conditions, 160, [-90.0, -80.0]),
-            Some(at_ms(260))
-        );
-        // The UE has departed. Clearing the candidates does not count as a change of the expected
-        // departure.
-        conditions.clear();
-        assert_eq!(conditions.take_changed_departure(), None);
-    }
-
-    #[test]
-    fn levels_of_candidates_must_be_known() {
-        let filtered = MeasurementEvent {
-            filter: 4,
-            ..condition(A3, 0)
-        };
-        let mut conditions = Conditions::new(&[filtered], Span::from_millis(200), 3);
-        let bound = Level {
-            low: -120.0,
-            high: -110.0,
-        };
-        let levels = [Level::from(-90.0), bound, bound];
-        assert!(
-            !conditions.needs_exact_level((0, &levels), 1),
-            "no candidates"
-        );
-        conditions.on_samples(at_ms(0), 0, &levels);
-        conditions.set_candidates(at_ms(0), [1].into_iter());
-        let open = |conditions: &Conditions, levels: &[Level]| {
-            [0, 1, 2].map(|position| conditions.needs_exact_level((0, levels), position))
-        };
-        assert_eq!(open(&conditions, &levels), [false, true, false]);
-        // An exact sample alone does not suffice, because the filtered value before the sample is
-        // not exact.
-        let known = [-90.0, -115.0, -115.0].map(Level::from);
-        assert!(conditions.needs_exact_level((0, &known), 1));
-        conditions.replay(1, (&[(Span::from_millis(200), -112.0)], Before::Nothing));
-        assert!(!conditions.needs_exact_level((0, &known), 1));
-        conditions.set_period(Span::from_millis(400));
-        conditions.on_samples(at_ms(400), 0, &known);
-        // The filter weight is 1/2 for 200 ms. After 400 ms a quarter of the 3 dB step from -112 to
-        // -115 dBm remains, so the value is -114.25 dBm.
-        assert!((conditions.conditions[0].cells[1].0.low + 114.25).abs() < 1e-9);
-    }
-}
+mod tests;

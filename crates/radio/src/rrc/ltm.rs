@@ -12,8 +12,10 @@
 //!
 //! Standard: TS 38.300 §9.2.3.5; TS 38.321 §5.18.35.
 
+use super::effect::{Effect, Effects, Seen};
+use super::message::Message;
 use crate::config::{EarlySync, LtmConfig};
-use fadeout_core::{CellId, Span, Time};
+use fadeout_core::{CellId, Direction, HandoverOutcome, LinkInfo, Procedure, RrcEvent, Span, Time};
 
 /// Time from the feedback of a command to the UE's departure.
 ///
@@ -64,9 +66,18 @@ pub(crate) struct Timing {
     pub round_trip: Span,
 }
 
+/// Report of levels that has arrived at the network.
+pub(crate) struct LevelReport<'a> {
+    pub serving_dbm: f64,
+    /// Candidates with their levels in dBm.
+    pub candidates: &'a [(CellId, f64)],
+    /// True if PDCCH, which carries the order for a preamble, reaches the UE.
+    pub is_pdcch_heard: bool,
+}
+
 /// Decision of the network about a report.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Decision {
+enum Decision {
     /// The UE stays in its cell.
     Stay,
     /// The UE is commanded to this cell.
@@ -85,6 +96,54 @@ impl Ltm {
             ordered: None,
             timings: Vec::new(),
             lacks_candidates: false,
+        }
+    }
+
+    /// Runs the departure or the end of the wait for it, if one is due. Returns true if the UE
+    /// leaves its cell.
+    pub(crate) fn on_due(&mut self, now: Time, effects: &mut Effects) -> bool {
+        let is_due = |(_, at): &mut (CellId, Time)| *at <= now;
+        if let Some((target, _)) = self.leaving.take_if(is_due) {
+            effects.push_back(Effect::SwitchCell(target));
+            return true;
+        }
+        if self.commanded.take_if(is_due).is_some() {
+            // A switch command that arrives later must have no effect.
+            effects.push_back(Effect::CancelCommand);
+            effects.push_back(Effect::Notify(LinkInfo::BlockageEnded));
+            effects.push_back(Effect::FailRow(HandoverOutcome::Cancelled));
+        }
+        false
+    }
+
+    /// Handles a report at the network, which may command a switch or order a preamble.
+    pub(crate) fn on_level_report(
+        &mut self,
+        report: &LevelReport<'_>,
+        seen: &Seen<'_>,
+        effects: &mut Effects,
+    ) {
+        let (Some(config), Some(serving)) = (seen.config.ltm(), seen.serving) else {
+            return;
+        };
+        match self.decide(seen.now, report.serving_dbm, report.candidates, config) {
+            Decision::Switch(target) => {
+                let ends = [serving, target];
+                effects.push_back(Effect::BeginCommandedRow(Procedure::Ltm, ends));
+                effects.push_back(Effect::RecordEvent(Some(target), RrcEvent::CommandSent));
+                let access = &seen.config.access;
+                let lasts = config.interruption() + access.occasion_period + access.response_delay;
+                effects.push_back(Effect::Notify(LinkInfo::BlockagePredicted {
+                    starts_at: seen.now,
+                    lasts,
+                }));
+                let command = Message::Switch(target);
+                effects.push_back(Effect::SendMessage(Direction::Downlink, command));
+            }
+            Decision::Order(cell, at) if report.is_pdcch_heard => {
+                effects.push_back(Effect::OrderPreamble(cell, at));
+            }
+            Decision::Order(..) | Decision::Stay => {}
         }
     }
 
@@ -120,7 +179,7 @@ impl Ltm {
 
     /// Handles a report of the serving cell and of candidates in dBm. Returns the network's
     /// decision.
-    pub(crate) fn on_report(
+    fn decide(
         &mut self,
         now: Time,
         serving_dbm: f64,
@@ -202,25 +261,12 @@ impl Ltm {
             .copied()
     }
 
-    /// Returns the target of a command once, when the network stops waiting for the UE's departure.
-    /// `None` at other times.
-    pub(crate) fn take_expired(&mut self, now: Time) -> Option<CellId> {
-        let is_over = |(_, until): &mut (CellId, Time)| *until <= now;
-        let expired = self.commanded.take_if(is_over);
-        expired.map(|(cell, _)| cell)
-    }
-
-    /// Records that the UE has received a command whose feedback ends at `confirmed_at`.
-    pub(crate) fn on_command(&mut self, target: CellId, confirmed_at: Time) {
+    /// Handles a command at the UE, whose feedback ends at `confirmed_at`.
+    pub(crate) fn on_command(&mut self, target: CellId, confirmed_at: Time, effects: &mut Effects) {
+        effects.push_back(Effect::RecordEvent(Some(target), RrcEvent::CommandReceived));
         // The UE's feedback confirms the command.
         self.commanded = None;
         self.leaving = Some((target, confirmed_at.saturating_add(LEAVES_AFTER)));
-    }
-
-    /// Returns the target of a command once, when the UE's departure is due. `None` at other times.
-    pub(crate) fn take_leaving(&mut self, now: Time) -> Option<CellId> {
-        let leaving = self.leaving.take_if(|(_, at)| *at <= now);
-        leaving.map(|(cell, _)| cell)
     }
 
     /// Records whether the UE leaves its cell without having received the latest list of
@@ -242,134 +288,4 @@ impl Ltm {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use fadeout_core::Decibel;
-
-    fn at_ms(ms: u64) -> Time {
-        Time::ZERO + Span::from_millis(ms)
-    }
-
-    const A: CellId = CellId(1);
-    const B: CellId = CellId(2);
-
-    fn config(early: EarlySync) -> LtmConfig {
-        LtmConfig {
-            offset: Decibel(3.0),
-            reports: 3,
-            early,
-            ..LtmConfig::default()
-        }
-    }
-
-    #[test]
-    fn the_network_commands_after_so_many_reports_in_a_row() {
-        let config = config(EarlySync::None);
-        let mut ltm = Ltm::new();
-        let decide = |ltm: &mut Ltm, ms, levels: &[(CellId, f64)]| {
-            ltm.on_report(at_ms(ms), -90.0, levels, &config)
-        };
-        assert_eq!(
-            decide(&mut ltm, 0, &[(A, -86.9), (B, -80.0)]),
-            Decision::Stay
-        );
-        assert_eq!(
-            decide(&mut ltm, 20, &[(A, -86.9), (B, -80.0)]),
-            Decision::Stay
-        );
-        // In the third report B reaches the offset exactly but does not exceed it, so the count of
-        // B starts anew. The UE is switched to A.
-        let third = decide(&mut ltm, 40, &[(A, -86.9), (B, -87.0)]);
-        assert_eq!(third, Decision::Switch(A));
-        assert!(ltm.is_switching());
-        assert_eq!(ltm.wake_at(false), at_ms(100));
-        for ms in [60, 80, 99] {
-            assert_eq!(
-                decide(&mut ltm, ms, &[(A, -80.0)]),
-                Decision::Stay,
-                "one at a time"
-            );
-        }
-        assert_eq!(ltm.take_expired(at_ms(99)), None);
-        assert_eq!(
-            ltm.take_expired(at_ms(100)),
-            Some(A),
-            "the command was lost"
-        );
-        assert_eq!(
-            decide(&mut ltm, 100, &[(A, -80.0)]),
-            Decision::Switch(A),
-            "again"
-        );
-    }
-
-    #[test]
-    fn of_several_the_strongest_is_commanded_and_a_cell_that_is_no_candidate_counts_anew() {
-        let config = config(EarlySync::None);
-        let mut ltm = Ltm::new();
-        let both = [(A, -80.0), (B, -79.0)];
-        for ms in [0, 20] {
-            assert_eq!(
-                ltm.on_report(at_ms(ms), -90.0, &both, &config),
-                Decision::Stay
-            );
-        }
-        // B is missing in the third report, so the count of B starts anew. The UE is switched to A.
-        let only = ltm.on_report(at_ms(40), -90.0, &both[..1], &config);
-        assert_eq!(only, Decision::Switch(A));
-        ltm.on_left();
-        assert!(!ltm.is_switching() && ltm.wake_at(false).is_never());
-        for ms in [60, 80] {
-            assert_eq!(
-                ltm.on_report(at_ms(ms), -90.0, &both, &config),
-                Decision::Stay
-            );
-        }
-        let strongest = ltm.on_report(at_ms(100), -90.0, &both, &config);
-        assert_eq!(strongest, Decision::Switch(B));
-    }
-
-    #[test]
-    fn the_ue_leaves_three_milliseconds_behind_its_feedback() {
-        let mut ltm = Ltm::new();
-        ltm.on_command(A, at_ms(54));
-        assert_eq!(ltm.wake_at(false), at_ms(57));
-        assert_eq!(ltm.take_leaving(at_ms(56)), None);
-        assert_eq!(ltm.take_leaving(at_ms(57)), Some(A));
-        assert_eq!(ltm.take_leaving(at_ms(58)), None);
-    }
-
-    #[test]
-    fn a_timing_advance_is_ordered_when_a_candidate_comes_near_and_holds_for_its_time() {
-        let config = config(EarlySync::Both);
-        let mut ltm = Ltm::new();
-        let far = ltm.on_report(at_ms(0), -90.0, &[(A, -93.0)], &config);
-        assert_eq!(far, Decision::Stay, "exactly 6 dB below");
-        let near = ltm.on_report(at_ms(20), -90.0, &[(A, -92.0)], &config);
-        assert_eq!(near, Decision::Order(A, at_ms(24)));
-        ltm.record_order(A, at_ms(30));
-        assert_eq!(ltm.wake_at(false), at_ms(30));
-        let again = ltm.on_report(at_ms(28), -90.0, &[(A, -92.0)], &config);
-        assert_eq!(again, Decision::Stay, "one is under way");
-        assert_eq!(ltm.take_due_preamble(at_ms(30)), Some(A));
-        ltm.on_preamble(at_ms(30), A, Span::from_nanos(700));
-        let known = |ltm: &Ltm, ms| ltm.timing(A, at_ms(ms)).map(|it| it.round_trip.as_nanos());
-        assert_eq!(known(&ltm, 31), Some(700));
-        assert_eq!(known(&ltm, 1309), Some(700));
-        assert_eq!(known(&ltm, 1310), None);
-        let late = ltm.on_report(at_ms(1310), -90.0, &[(A, -92.0)], &config);
-        assert_eq!(late, Decision::Order(A, at_ms(1314)));
-    }
-
-    #[test]
-    fn reports_follow_each_other_by_the_period_while_there_are_candidates() {
-        let mut ltm = Ltm::new();
-        let period = Span::from_millis(20);
-        assert!(ltm.wake_at(false).is_never());
-        // The first candidates exist at 43 ms, so the first report is due at 60 ms.
-        assert!(!ltm.is_report_due(at_ms(43), period));
-        assert_eq!(ltm.wake_at(true), at_ms(60));
-        assert!(!ltm.is_report_due(at_ms(59), period) && ltm.is_report_due(at_ms(60), period));
-        assert_eq!(ltm.wake_at(true), at_ms(80));
-    }
-}
+mod tests;

@@ -2,8 +2,8 @@
 //! and the target accepts or refuses it. The core switches the path. After a failure, the new cell
 //! fetches the UE's context.
 //!
-//! [`Network`] receives messages and times, and returns its decisions as [`Act`]s. [`Network`] does
-//! not use the radio, bearers or links. The caller carries out the actions.
+//! [`Network`] receives messages and times, and returns its decisions as [`Effect`]s. [`Network`]
+//! does not use the radio, bearers or links. The executor carries out the effects.
 //!
 //! Standard: TS 36.423 §8.2; TS 36.413 §8.4; TS 38.423 §8.2; TS 38.413 §8.4.
 
@@ -11,16 +11,10 @@ mod wire;
 
 use super::backhaul::{NetworkMessages, NetworkNode, NetworkSignal};
 use super::candidacy::Candidacy;
-use super::secondary_node::NodeAct;
+use super::effect::{Effect, REPEAT, Step};
 use crate::config::{BicastStart, DataForwarding, Interface, MobilityConfig};
-use fadeout_core::{CellId, RrcEvent, Span, Time, UeId};
+use fadeout_core::{CellId, RrcEvent, Span, Time};
 use std::collections::VecDeque;
-
-/// Time after which a lost path switch request is repeated: the least retransmission timeout of
-/// SCTP.
-///
-/// Standard: RFC 9260 §16.
-pub(crate) const REPEAT: Span = Span::from_secs(1);
 
 /// Network side of a UE's mobility.
 #[derive(Debug)]
@@ -66,98 +60,6 @@ struct Bicast {
     requests: VecDeque<(Time, Option<CellId>)>,
     /// Time at which bicast ends, unless the path is switched before. `None` without bicast.
     until: Option<Time>,
-}
-
-/// Action that the caller carries out after a step of the network.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Act {
-    /// Send a message.
-    Send {
-        number: u64,
-        from: NetworkNode,
-        to: NetworkNode,
-        size: u32,
-    },
-    /// The target has accepted the UE, and the source has received the answer.
-    Accepted(CellId),
-    /// The target has refused the UE, and the source has received the answer.
-    Refused(CellId),
-    /// The source has waited too long for the target's answer.
-    AnswerExpired(CellId),
-    /// The source has waited too long for the departure of the UE.
-    DepartureExpired,
-    /// Start bicast: the core also sends to the base station of this cell.
-    StartBicast(CellId),
-    /// End bicast: the core sends to one base station.
-    EndBicast,
-    /// Switch the path of the core to the UE's base station.
-    SwitchPath,
-    /// Forward the UE's data from its former base station `from` to the base station of this cell.
-    /// With fixed delays, forwarding takes the time `delay`. The core may have switched the path
-    /// before.
-    ForwardData {
-        from: u32,
-        cell: CellId,
-        delay: Span,
-    },
-    /// The cell has received the UE's context.
-    HasContext,
-    /// Send the UE its candidates.
-    SendCandidates,
-    /// Resume the UE's data at the target. The target has received the forwarded data or is about
-    /// to receive it.
-    ResumeData,
-    /// The target has received the source's status transfer.
-    HasStatus,
-    /// Carry out an act about the secondary node.
-    SecondaryNode(NodeAct),
-    /// Record an event of this cell. `None` stands for the serving cell.
-    RecordEvent(Option<CellId>, RrcEvent),
-}
-
-/// Inputs of one step of the network, and the list of actions that the step returns.
-pub(crate) struct Step<'a> {
-    pub now: Time,
-    /// Seed of the run.
-    pub seed: u64,
-    pub ue: UeId,
-    pub config: &'a MobilityConfig,
-    /// Number of UEs in each cell.
-    pub loads: &'a [u32],
-    /// Number of UEs for which each cell has reserved resources.
-    pub held: &'a mut [u32],
-    /// Serving cell of the UE, or its last serving cell. `None` if the UE had no serving cell yet.
-    pub serving: Option<CellId>,
-    pub is_connected: bool,
-    /// Cell that waits for the UE's context. `None` if no cell waits.
-    pub fetching: Option<CellId>,
-    /// Number of the next message.
-    pub next_message: &'a mut u64,
-    pub acts: &'a mut VecDeque<Act>,
-}
-
-impl Step<'_> {
-    pub(crate) fn after(&self, span: Span) -> Time {
-        self.now.saturating_add(span)
-    }
-
-    fn node_of(&self, cell: CellId) -> NetworkNode {
-        NetworkNode::Station(self.config.station(cell))
-    }
-
-    /// Returns when bicast to `target` starts. `None` if the handover does not use bicast.
-    fn bicast_to(&self, target: CellId) -> Option<BicastStart> {
-        self.config.bicast_between(self.serving?, target)
-    }
-
-    pub(crate) fn has_room(&self, target: CellId) -> bool {
-        let place = target.index();
-        self.config.has_room(self.loads[place] + self.held[place])
-    }
-
-    pub(crate) fn act(&mut self, act: Act) {
-        self.acts.push_back(act);
-    }
 }
 
 impl Bicast {
@@ -292,7 +194,7 @@ impl Network {
                 self.preparation = Preparation::Bicasting { target, at };
                 self.on_source_due(step);
             }
-            _ => step.act(Act::Accepted(target)),
+            _ => step.push(Effect::Accepted(target)),
         }
     }
 
@@ -344,11 +246,11 @@ impl Network {
         let target = target.filter(|&cell| step.config.station(cell) != self.home);
         if self.bicast.until.is_some() {
             self.bicast.until = None;
-            step.act(Act::EndBicast);
+            step.push(Effect::EndBicast);
         }
         if let Some(target) = target {
             self.bicast.until = Some(step.after(step.config.procedure.overall));
-            step.act(Act::StartBicast(target));
+            step.push(Effect::StartBicast(target));
         }
     }
 
@@ -377,22 +279,22 @@ impl Network {
                 };
                 if step.config.exchange_over_links(source, target) {
                     self.cancel_handover();
-                    step.act(Act::AnswerExpired(target));
+                    step.push(Effect::AnswerExpired(target));
                 } else {
                     self.preparation = Preparation::Idle;
                     match step.has_room(target) {
                         true => self.on_accepted(target, step),
-                        false => step.act(Act::Refused(target)),
+                        false => step.push(Effect::Refused(target)),
                     }
                 }
             }
             Preparation::Bicasting { target, at } if at <= step.now => {
                 self.preparation = Preparation::Idle;
-                step.act(Act::Accepted(target));
+                step.push(Effect::Accepted(target));
             }
             Preparation::Commanded { until } if until <= step.now => {
                 self.preparation = Preparation::Idle;
-                step.act(Act::DepartureExpired);
+                step.push(Effect::DepartureExpired);
                 self.request_bicast_end(step);
             }
             _ => {}
@@ -452,7 +354,7 @@ impl Network {
         let after = match step.config.has_links() {
             false => step.config.procedure.core_delay,
             true => {
-                step.act(Act::RecordEvent(Some(cell), RrcEvent::PathSwitchRequest));
+                step.push(Effect::RecordEvent(Some(cell), RrcEvent::PathSwitchRequest));
                 let ends = [step.node_of(cell), NetworkNode::Core];
                 self.send(NetworkSignal::PathSwitch(cell), ends, step);
                 REPEAT
@@ -466,7 +368,7 @@ impl Network {
     pub(crate) fn fetch_context(&mut self, cell: CellId, step: &mut Step<'_>) -> Time {
         let is_home = self.is_home(step.config, cell);
         if step.config.has_links() && !is_home {
-            step.act(Act::RecordEvent(Some(cell), RrcEvent::ContextRequest));
+            step.push(Effect::RecordEvent(Some(cell), RrcEvent::ContextRequest));
             let ends = [step.node_of(cell), NetworkNode::Station(self.home)];
             self.send(NetworkSignal::ContextRequest, ends, step);
             return Time::NEVER;
@@ -479,7 +381,7 @@ impl Network {
             false => step.config.fixed_delay() * 2,
         };
         let from = self.home;
-        step.act(Act::ForwardData { from, cell, delay });
+        step.push(Effect::ForwardData { from, cell, delay });
         step.after(delay)
     }
 
@@ -506,7 +408,7 @@ impl Network {
             NetworkSignal::Acknowledge(target) => self.on_accepted(target, step),
             NetworkSignal::Refuse(target) => {
                 self.preparation = Preparation::Idle;
-                step.act(Act::Refused(target));
+                step.push(Effect::Refused(target));
             }
             // The simulator uses the same PDCP entity in both cells, so no sequence numbers need to
             // be copied.
@@ -515,16 +417,18 @@ impl Network {
             NetworkSignal::BicastEnd => self.on_bicast_request(None, step),
             NetworkSignal::PathSwitch(cell) => self.on_path_switch_request(cell, step),
             NetworkSignal::PathSwitched => self.on_path_switched(step),
-            NetworkSignal::Release => step.act(Act::RecordEvent(None, RrcEvent::ContextReleased)),
+            NetworkSignal::Release => {
+                step.push(Effect::RecordEvent(None, RrcEvent::ContextReleased));
+            }
             NetworkSignal::ContextRequest => {
                 if let Some(cell) = step.fetching {
                     let (from, delay) = (self.home, Span::ZERO);
-                    step.act(Act::ForwardData { from, cell, delay });
+                    step.push(Effect::ForwardData { from, cell, delay });
                     let ends = [message.to, step.node_of(cell)];
                     self.send(NetworkSignal::Context, ends, step);
                 }
             }
-            NetworkSignal::Context if step.fetching.is_some() => step.act(Act::HasContext),
+            NetworkSignal::Context if step.fetching.is_some() => step.push(Effect::HasContext),
             NetworkSignal::Context
             | NetworkSignal::EarlyStatus
             | NetworkSignal::Cancel { .. }
@@ -562,7 +466,7 @@ impl Network {
         }
         self.home = station;
         self.bicast = Bicast::new();
-        step.act(Act::SwitchPath);
+        step.push(Effect::SwitchPath);
     }
 
     /// Handles the path switch acknowledgment at the target.

@@ -4,8 +4,8 @@
 use super::conditional::Conditions;
 use super::filter::{Before, Level};
 use super::measure::EventState;
-use super::mobility::MeasurementReport;
 use super::policy::ReportedCell;
+use super::report::MeasurementReport;
 use crate::config::{EventKind, MeasurementEvent};
 use fadeout_core::{CellId, Span, Time};
 

@@ -4,9 +4,7 @@ use fadeout_core::Span;
 use fadeout_radio::access::{
     ConditionalConfig, EarlySync, FirstGrant, LtmConfig, MOST_CANDIDATES, RachLess, TargetTiming,
 };
-use fadeout_scenario::{
-    EarlySynchronisation, HandoverProcedure, MobilityManagement, TargetAdvance,
-};
+use fadeout_scenario::{EarlySynchronisation, MobilityManagement, TargetAdvance};
 
 pub(super) fn rach_less(described: &MobilityManagement) -> Option<RachLess> {
     Some(RachLess {
@@ -21,11 +19,10 @@ pub(super) fn rach_less(described: &MobilityManagement) -> Option<RachLess> {
     })
 }
 
-pub(super) fn ltm(described: &MobilityManagement) -> Option<LtmConfig> {
+pub(super) fn ltm(described: &MobilityManagement) -> LtmConfig {
     let usual = LtmConfig::default();
     let early = described.early_synchronisation;
-    let is_ltm = described.procedure == HandoverProcedure::Ltm;
-    is_ltm.then(|| LtmConfig {
+    LtmConfig {
         report_period: described.l1_report_period.unwrap_or(usual.report_period),
         offset: described.switch_offset.unwrap_or(usual.offset),
         reports: described.switch_reports.unwrap_or(usual.reports),
@@ -36,7 +33,7 @@ pub(super) fn ltm(described: &MobilityManagement) -> Option<LtmConfig> {
             EarlySynchronisation::Downlink => EarlySync::Downlink,
             EarlySynchronisation::Both => EarlySync::Both,
         },
-    })
+    }
 }
 
 /// Returns the configuration of candidate cells for L1/L2-triggered mobility. Without a timeout,

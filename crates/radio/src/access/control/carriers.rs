@@ -1,14 +1,5 @@
-//! Secondary cells of UEs under mobility management: the cells that a PCell offers, and their
-//! change by event A6.
-//!
-//! ```text
-//! handover ─► add_commanded
-//! report of A6 ─► on_report ─► send_cells ─► on_cells: the UE leaves the old cell
-//! send_confirmation ─► on_confirmation: the base station uses the new cell
-//! ```
-//!
-//! Standard: TS 38.331 §5.3.5.5.8, §5.3.5.5.9, §5.5.4.7; TS 36.331 §5.3.10.3a, §5.3.10.3b,
-//! §5.5.4.6a.
+//! Legs of a UE in its secondary cells, and the cells that a primary cell offers. The decisions
+//! about a change are in `rrc/secondary_cells.rs`.
 
 use super::managed::{CellKind, Managed, record_cell_event};
 use crate::access::plane::service::Service;
@@ -17,15 +8,13 @@ use crate::air::share_power;
 use crate::cell::CellMac;
 use crate::config::{Aggregation, Env, LegId, MobilityConfig, RadioError};
 use crate::leg::LegConfig;
-use crate::rrc::mobility::{MeasurementReport, Message, UeMobility};
+use crate::rrc::mobility::UeMobility;
+use crate::rrc::report::MeasurementReport;
 use fadeout_core::{CellId, Direction, Hertz, Probe, RrcEvent, UeId};
 
 /// Checks the cells that may become secondary cells. A secondary cell must have the technology and
 /// the DRX configuration of the primary cell, because a UE has one DRX configuration.
-pub(in crate::access) fn check(
-    config: &MobilityConfig,
-    cells: &[CellMac],
-) -> Result<(), RadioError> {
+pub(crate) fn check(config: &MobilityConfig, cells: &[CellMac]) -> Result<(), RadioError> {
     for (primary, all) in config.secondaries.iter().enumerate() {
         let own = cells.get(primary).map(|cell| &cell.plan.config);
         for secondary in all {
@@ -54,7 +43,7 @@ pub(in crate::access) fn check(
 
 /// Returns the secondary cells that a UE gets in a primary cell. These are the first offered cell
 /// of each other carrier, up to the UE's maximum.
-pub(in crate::access) fn offered(
+pub(crate) fn offered(
     config: &MobilityConfig,
     cells: &[CellMac],
     primary: CellId,
@@ -72,7 +61,7 @@ pub(in crate::access) fn offered(
 }
 
 /// Tells the UE's measurement events which of the measured cells are its secondary cells.
-pub(in crate::access) fn set_secondary_cells(
+pub(crate) fn set_secondary_cells(
     state: &mut UeMobility,
     (cells, kinds): (&[CellId], &[CellKind]),
     aggregation: &Aggregation,
@@ -85,168 +74,121 @@ pub(in crate::access) fn set_secondary_cells(
     });
 }
 
-/// Mutable access to a UE's state, for changes of its secondary cells.
-pub(in crate::access) struct Aggregated<'m, 'a>(pub &'m mut Managed<'a>);
-
-impl Aggregated<'_, '_> {
+impl Managed<'_> {
     /// Returns the secondary cells of the UE and how the UE uses them.
     fn aggregation(&self) -> Aggregation {
-        self.0.service.stack.ues[self.0.ue.index()]
-            .config()
-            .aggregation
+        self.service.stack.ues[self.ue.index()].config().aggregation
     }
 
-    fn set_aggregation(&mut self, aggregation: Aggregation) {
-        self.0.service.stack.set_aggregation(self.0.ue, aggregation);
-        let group = (self.0.cells, self.0.kinds);
-        set_secondary_cells(self.0.state, group, &aggregation);
+    /// Replaces the list of the UE's secondary cells.
+    pub(crate) fn set_aggregation(&mut self, aggregation: Aggregation) {
+        self.service.stack.set_aggregation(self.ue, aggregation);
+        set_secondary_cells(self.state, (self.cells, self.kinds), &aggregation);
     }
 
     /// Returns the secondary cells that the serving cell offers.
     fn offered(&self) -> Aggregation {
         let own = self.aggregation();
-        match self.0.service.stack.serving_cell(self.0.ue) {
-            Some(cell) => offered(self.0.config, &self.0.service.cells, cell, &own),
+        match self.service.stack.serving_cell(self.ue) {
+            Some(cell) => offered(self.config, &self.service.cells, cell, &own),
             None => own.without_cells(),
         }
     }
 
     /// Releases all secondary cells when the UE leaves its primary cell.
-    pub(in crate::access) fn release_all(&mut self, primary: LegId, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn release_secondary_cells(
+        &mut self,
+        primary: LegId,
+        env: &mut Env<'_, impl Probe>,
+    ) {
         let before = self.aggregation();
         if before.cells().is_empty() {
             return;
         }
-        while let Some(leg) = self.0.service.stack.scell(primary, 0) {
-            let cell = self.0.service.stack.legs[leg.index()].config.cell;
-            record_cell_event((self.0.ue, cell), RrcEvent::SecondaryReleased, env);
-            self.0.service.stack.end_aggregation(primary, leg);
-            self.0.service.leave_leg(leg);
+        while let Some(leg) = self.service.stack.scell(primary, 0) {
+            let cell = self.service.stack.legs[leg.index()].config.cell;
+            record_cell_event((self.ue, cell), RrcEvent::SecondaryReleased, env);
+            self.service.stack.end_aggregation(primary, leg);
+            self.service.leave_leg(leg);
         }
         self.set_aggregation(before.without_cells());
     }
 
     /// Adds the secondary cells that the handover command named, after the UE has entered the
     /// target.
-    pub(in crate::access) fn add_commanded(&mut self, env: &mut Env<'_, impl Probe>) {
-        let offered = self.offered();
-        self.add_cells(offered, env);
+    pub(crate) fn add_commanded_cells(&mut self, env: &mut Env<'_, impl Probe>) {
+        self.add_secondary_cells(self.offered(), env);
     }
 
     /// Adds those of the given cells that are not yet secondary cells of the UE.
-    fn add_cells(&mut self, all: Aggregation, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn add_secondary_cells(&mut self, all: Aggregation, env: &mut Env<'_, impl Probe>) {
         let before = self.aggregation();
-        let primary = self.0.service.stack.ues[self.0.ue.index()].legs().first();
+        let primary = self.service.stack.ues[self.ue.index()].legs().first();
         let Some(&primary) = primary else { return };
         if before.cells() == all.cells() {
             return;
         }
         self.set_aggregation(all);
-        for cell in all.cells() {
-            if before.cells().contains(cell) {
+        for &cell in all.cells() {
+            if before.cells().contains(&cell) {
                 continue;
             }
-            let Some(leg) = self.0.leg_in(*cell) else {
+            let Some(leg) = self.leg_in(cell) else {
                 continue;
             };
-            self.0.service.stack.aggregate(primary, leg);
-            record_cell_event((self.0.ue, *cell), RrcEvent::SecondaryAdded, env);
+            self.service.stack.aggregate(primary, leg);
+            record_cell_event((self.ue, cell), RrcEvent::SecondaryAdded, env);
         }
-        self.0
-            .service
-            .activate_secondary((Some(primary), Direction::Downlink), env.now, env.now);
-        self.0.service.on_received_block(primary, env.now);
+        let downlink = (Some(primary), Direction::Downlink);
+        self.service.activate_secondary(downlink, env.now, env.now);
+        self.service.on_received_block(primary, env.now);
     }
 
     /// Offers secondary cells to a UE that entered its cell without a handover command.
-    pub(in crate::access) fn offer_cells(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn offer_secondary_cells(&mut self, env: &mut Env<'_, impl Probe>) {
         let offered = self.offered();
-        if offered.cells() != self.aggregation().cells() {
-            self.send_cells(offered, env);
-        }
+        self.with_effects(env, |state, seen, effects| {
+            state.secondary_cell_change.on_offer(offered, seen, effects);
+        });
     }
 
-    fn send_cells(&mut self, all: Aggregation, env: &mut Env<'_, impl Probe>) {
-        let before = self.aggregation();
-        let new = all.cells().iter().filter(|it| !before.cells().contains(it));
-        for cell in new {
-            record_cell_event((self.0.ue, *cell), RrcEvent::ReconfigurationSent, env);
-        }
-        self.0.state.secondary_cell_change.on_sent(all);
-        self.0
-            .send(Direction::Downlink, Message::Secondaries(all), env);
-    }
-
-    /// Handles a report of event A6 at the base station. On each carrier, the strongest reported
-    /// cell that is allowed replaces the current secondary cell.
-    pub(in crate::access) fn on_report(
+    /// Passes a report of event A6 to the base station.
+    pub(crate) fn report_secondary_cells(
         &mut self,
         report: &MeasurementReport,
         env: &mut Env<'_, impl Probe>,
     ) {
-        let Some(primary) = self.0.service.stack.serving_cell(self.0.ue) else {
+        let cells = self.service.cells.iter();
+        let carriers: Vec<Hertz> = cells.map(|cell| cell.plan.config.carrier).collect();
+        let is_one = |one: CellId, other: CellId| carriers[one.index()] == carriers[other.index()];
+        self.with_effects(env, |state, seen, effects| {
+            let change = &mut state.secondary_cell_change;
+            change.on_report(report, is_one, seen, effects);
+        });
+    }
+
+    /// Passes the new list of secondary cells to the UE, if it is connected.
+    pub(crate) fn reconfigure_secondary_cells(
+        &mut self,
+        all: &Aggregation,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let primary = self.service.stack.serving_cell(self.ue);
+        let Some(primary) = primary.filter(|_| self.state.is_connected()) else {
             return;
         };
-        if self.0.state.secondary_cell_change.is_changing() || !self.0.state.is_connected() {
-            return;
-        }
-        let before = self.aggregation();
-        let cells = &self.0.service.cells;
-        let carrier = |cell: CellId| cells[cell.index()].plan.config.carrier;
-        let may_be = self.0.config.secondaries_of(primary);
-        let mut all = before;
-        for better in report.cells().iter().filter(|it| may_be.contains(&it.cell)) {
-            let mut old = all.cells().iter();
-            let old = old.find(|&&cell| carrier(cell) == carrier(better.cell));
-            // Reports list the strongest cell first. A cell that this loop has already added stays.
-            if let Some(&old) = old.filter(|cell| before.cells().contains(cell)) {
-                all.replace(old, better.cell);
-            }
-        }
-        if all.cells() != before.cells() {
-            self.send_cells(all, env);
-        }
+        let generation = self.service.cells[primary.index()].plan.config.generation();
+        self.with_effects(env, |state, seen, effects| {
+            let change = &mut state.secondary_cell_change;
+            change.on_reconfiguration(all, generation, seen, effects);
+        });
     }
 
-    /// Handles the UE's new list of secondary cells. The UE leaves secondary cells that are not in
-    /// the list. Service in its primary cell continues.
-    pub(in crate::access) fn on_cells(&mut self, all: &Aggregation, env: &mut Env<'_, impl Probe>) {
-        let before = self.aggregation();
-        let primary = self.0.service.stack.ues[self.0.ue.index()].legs().first();
-        let Some(&primary) = primary.filter(|_| self.0.state.is_connected()) else {
-            return;
-        };
-        let mut kept = before.without_cells();
-        for &cell in before.cells() {
-            if all.cells().contains(&cell) {
-                kept.add(cell);
-                continue;
-            }
-            record_cell_event((self.0.ue, cell), RrcEvent::SecondaryReleased, env);
-            self.0.service.drop_secondary(primary, cell, env);
-        }
-        self.set_aggregation(kept);
-        let cell = self.0.service.stack.legs[primary.index()].config.cell;
-        let generation = self.0.service.cells[cell.index()].plan.config.generation();
-        self.0
-            .state
-            .secondary_cell_change
-            .on_received(env.now, generation);
-    }
-
-    /// Sends the UE's confirmation as soon as its secondary cells are ready.
-    pub(in crate::access) fn send_confirmation(&mut self, env: &mut Env<'_, impl Probe>) {
-        if self.0.state.is_connected() && self.0.state.secondary_cell_change.is_answer_due(env.now)
-        {
-            self.0
-                .send(Direction::Uplink, Message::SecondariesReady, env);
-        }
-    }
-
-    /// Adds the new cells after the base station has received the UE's confirmation.
-    pub(in crate::access) fn on_confirmation(&mut self, env: &mut Env<'_, impl Probe>) {
-        if let Some(all) = self.0.state.secondary_cell_change.on_answer() {
-            self.add_cells(all, env);
+    /// Removes a secondary cell of the UE.
+    pub(crate) fn drop_secondary_cell(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) {
+        let primary = self.service.stack.ues[self.ue.index()].legs().first();
+        if let Some(&primary) = primary {
+            self.service.drop_secondary(primary, cell, env);
         }
     }
 }
@@ -258,7 +200,7 @@ impl Service {
     ///
     /// # Errors
     /// Returns an error if the channel of a cell cannot be built.
-    pub(in crate::access) fn begin_aggregated(
+    pub(crate) fn begin_aggregated(
         &mut self,
         primary: LegId,
         config: &MobilityConfig,
@@ -309,7 +251,7 @@ impl Service {
 
 impl Stack {
     /// Replaces the secondary cells of a UE.
-    pub(in crate::access) fn set_aggregation(&mut self, ue: UeId, aggregation: Aggregation) {
+    pub(crate) fn set_aggregation(&mut self, ue: UeId, aggregation: Aggregation) {
         self.ues[ue.index()].set_aggregation(aggregation);
         share_power(&mut self.air, ue, aggregation);
     }

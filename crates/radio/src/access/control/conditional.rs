@@ -13,44 +13,39 @@
 //!
 //! Standard: TS 38.300 §9.2.3.4; TS 38.331 §5.3.5.13; TS 36.331 §5.3.5.9.
 
-use super::handover::seconds;
-use super::ltm::Switched;
+use super::managed::seconds;
 use super::managed::{Managed, record_cell_event};
+use super::random_access::is_to_candidate;
 use crate::access::plane::event::Event;
 use crate::access::plane::moves::Move;
 use crate::bearer::early::{CopyCandidate, early};
 use crate::bearer::{Drb, Storage};
 use crate::config::{Env, EventKind, Fate, LegId, MOST_CANDIDATES, Signalling};
-use crate::rrc::conditional::{Candidates, processing};
+use crate::rrc::candidates::Candidates;
+use crate::rrc::conditional::processing;
 use crate::rrc::granted::EntryAccess;
-use crate::rrc::mobility::{MeasurementReport, Message, Stage};
+use crate::rrc::message::Message;
+use crate::rrc::mobility::Stage;
 use crate::rrc::policy::{HandoverPolicy, Report};
 use crate::rrc::random_access::RandomAccess;
 use crate::rrc::record::row_of;
-use fadeout_core::{
-    CellId, Direction, HandoverOutcome, HandoverRow, LinkInfo, Probe, Procedure, RrcEvent,
-};
-
-/// Returns true if the procedure enters a candidate cell, which was prepared in advance.
-fn is_to_candidate(procedure: Procedure) -> bool {
-    use Procedure::{Conditional, Ltm, Recovery};
-    matches!(procedure, Conditional | Ltm | Recovery)
-}
+use crate::rrc::report::MeasurementReport;
+use fadeout_core::{CellId, Direction, HandoverOutcome, HandoverRow, Probe, Procedure, RrcEvent};
 
 /// Mutable access to a UE's state, for conditional handover.
-pub(in crate::access) struct Conditional<'m, 'a>(pub &'m mut Managed<'a>);
+pub(crate) struct Conditional<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Conditional<'_, '_> {
     /// Handles a measurement report at the source. The source prepares the cells that the policy
     /// chooses, one by one.
-    pub(in crate::access) fn on_report(
+    pub(crate) fn on_report(
         &mut self,
         (event, report): (EventKind, &MeasurementReport),
         env: &mut Env<'_, impl Probe>,
     ) {
         let config = self.0.config;
         let source = report.serving.cell;
-        let Some(conditional) = &config.conditional else {
+        let Some(conditional) = config.conditional() else {
             return;
         };
         let mut left = [report.serving; MOST_CANDIDATES];
@@ -103,7 +98,7 @@ impl Conditional<'_, '_> {
     }
 
     /// Sends the candidates to the UE.
-    pub(in crate::access) fn configure(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn configure(&mut self, env: &mut Env<'_, impl Probe>) {
         if !self.0.state.is_connected() {
             return;
         }
@@ -118,7 +113,9 @@ impl Conditional<'_, '_> {
     /// early data forwarding is on.
     fn copy_to(&mut self, all: Candidates, env: &mut Env<'_, impl Probe>) {
         let config = self.0.config;
-        let forwards = (config.conditional.as_ref()).is_some_and(|config| config.forwards_early);
+        let forwards = config
+            .conditional()
+            .is_some_and(|config| config.forwards_early);
         let serving = self.0.service.stack.serving_cell(self.0.ue);
         let Some(source) = serving.filter(|_| forwards) else {
             return;
@@ -152,18 +149,14 @@ impl Conditional<'_, '_> {
     }
 
     /// Ends the sending of early copies, because the source knows the UE's cell.
-    pub(in crate::access) fn end_copies(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn end_copies(&mut self, env: &mut Env<'_, impl Probe>) {
         let procedure = self.0.state.record.procedure();
         let is_there = self.0.state.is_connected() && procedure.is_some_and(is_to_candidate);
         self.each_bearer(|drb, _, _| early(drb).end(is_there), env);
     }
 
     /// Handles the list of candidates at the UE.
-    pub(in crate::access) fn on_candidates(
-        &mut self,
-        all: Candidates,
-        env: &mut Env<'_, impl Probe>,
-    ) {
+    pub(crate) fn on_candidates(&mut self, all: Candidates, env: &mut Env<'_, impl Probe>) {
         let Some(leg) = self.0.service.stack.ues[self.0.ue.index()].legs().first() else {
             return;
         };
@@ -175,45 +168,17 @@ impl Conditional<'_, '_> {
     }
 
     /// Carries out the UE's steps that are due and need no command of the network.
-    pub(in crate::access) fn proceed(&mut self, env: &mut Env<'_, impl Probe>) {
-        if self.0.config.conditional.is_none() || !self.0.state.is_connected() {
-            return;
+    pub(crate) fn proceed(&mut self, env: &mut Env<'_, impl Probe>) {
+        if self.0.config.conditional().is_some() && self.0.state.is_connected() {
+            let cells = self.0.cells;
+            self.0.with_effects(env, |state, seen, effects| {
+                state.survey.conditions.on_due(cells, seen, effects);
+            });
         }
-        let cells = self.0.cells;
-        let conditions = &mut self.0.state.survey.conditions;
-        if let Some(all) = conditions.take_received(env.now) {
-            let places = all.cells().iter();
-            let places = places.filter_map(|cell| cells.binary_search(cell).ok());
-            conditions.set_candidates(env.now, places);
-            self.0
-                .send(Direction::Uplink, Message::CandidatesReady, env);
-        }
-        self.predict_departure();
-        let met = self.0.state.survey.conditions.take_departure(env.now);
-        if let Some(position) = met {
-            self.execute(cells[position], env);
-        }
-    }
-
-    /// Tells listeners of the link when the UE is expected to leave its cell, or that no departure
-    /// is expected any more.
-    fn predict_departure(&mut self) {
-        let Some(starts_at) = self.0.state.survey.conditions.take_changed_departure() else {
-            return;
-        };
-        let access = &self.0.config.access;
-        let lasts = self.0.config.procedure.interruption + access.occasion_period;
-        self.0.notify_listeners(match starts_at.is_never() {
-            true => LinkInfo::BlockageEnded,
-            false => LinkInfo::BlockagePredicted {
-                starts_at,
-                lasts: lasts + access.response_delay,
-            },
-        });
     }
 
     /// Starts the UE's handover to a candidate, because the execution conditions are met.
-    fn execute(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn execute(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         let ue = self.0.ue;
         let Some(source) = self.0.service.stack.serving_cell(ue) else {
             return;
@@ -261,12 +226,16 @@ impl Conditional<'_, '_> {
     /// is a candidate. Returns false if the cell is no candidate.
     ///
     /// Standard: TS 38.331 §5.3.7.3.
-    pub(in crate::access) fn recover(
+    pub(crate) fn recover(
         &mut self,
         (leg, cell): (LegId, CellId),
         env: &mut Env<'_, impl Probe>,
     ) -> bool {
-        let may = (self.0.config.conditional.as_ref()).is_some_and(|config| config.recovers);
+        let may = self
+            .0
+            .config
+            .conditional()
+            .is_some_and(|config| config.recovers);
         let place = self.0.cells.binary_search(&cell).ok().filter(|_| may);
         let conditions = &mut self.0.state.survey.conditions;
         if !place.is_some_and(|place| conditions.recovers_in(place)) {
@@ -281,24 +250,15 @@ impl Conditional<'_, '_> {
         true
     }
 
-    /// Returns true if the base station of a cell would answer the UE's preambles.
-    pub(in crate::access) fn is_answered(&self, cell: CellId, procedure: Procedure) -> bool {
-        !is_to_candidate(procedure) || self.0.state.network.candidacy.has_reservation(cell)
-    }
-
     /// Handles the UE's complete message at the base station of a cell. Returns true if the target
     /// must not send downlink data before the source's data arrives.
-    pub(in crate::access) fn on_complete(
-        &mut self,
-        cell: CellId,
-        env: &mut Env<'_, impl Probe>,
-    ) -> bool {
-        if self.0.config.conditional.is_none() {
+    pub(crate) fn on_complete(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) -> bool {
+        if self.0.config.conditional().is_none() {
             return false;
         }
         let is_candidate = (self.0.state.record.procedure()).is_some_and(is_to_candidate);
-        if is_candidate && self.0.config.ltm.is_some() {
-            Switched(self.0).on_complete(cell, env);
+        if is_candidate && self.0.config.ltm().is_some() {
+            self.0.on_switched(cell, env);
             return false;
         }
         self.0
@@ -320,7 +280,7 @@ impl Conditional<'_, '_> {
     }
 
     /// Drops all candidates when the UE loses its connection.
-    pub(in crate::access) fn drop_candidates(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn drop_candidates(&mut self, env: &mut Env<'_, impl Probe>) {
         self.0.state.survey.conditions.clear();
         self.each_bearer(|drb, _, _| early(drb).end(false), env);
         self.0
@@ -328,7 +288,7 @@ impl Conditional<'_, '_> {
     }
 
     /// Forwards the end markers that the source stored while the UE's cell was unknown.
-    pub(in crate::access) fn release_markers(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn release_markers(&mut self, env: &mut Env<'_, impl Probe>) {
         let config = self.0.config;
         let stack = &mut self.0.service.stack;
         // The data of the source must be sent before the end markers.

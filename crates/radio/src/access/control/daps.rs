@@ -15,10 +15,8 @@
 //!
 //! Standard: TS 38.300 §9.2.3.2; TS 38.331 §5.3.5.3, §5.3.5.8.3, §5.3.10.3.
 
-use super::beam_failure::Beams;
-use super::failure::advance_random_access;
-use super::handover::seconds;
-use super::managed::{Managed, record_cell_event};
+use super::managed::{Managed, record_cell_event, seconds};
+use super::random_access::advance_random_access;
 use crate::access::plane::service::Service;
 use crate::access::plane::stack::Stack;
 use crate::bearer::daps::{Ends, SOURCE_LEG, daps};
@@ -29,8 +27,10 @@ use crate::pdcp::Delivery;
 use crate::rlc::Mode;
 use crate::rrc::daps::{DapsEntry, DapsStage};
 use crate::rrc::granted::EntryAccess;
-use crate::rrc::mobility::{Message, SecondaryCellChange, Stage};
+use crate::rrc::message::Message;
+use crate::rrc::mobility::Stage;
 use crate::rrc::random_access::{Progress, RandomAccess};
+use crate::rrc::secondary_cells::SecondaryCellChange;
 use fadeout_core::{
     CellId, Direction, DrbId, HandoverOutcome, Hertz, Motion, Probe, Procedure, RrcEvent, UeId,
 };
@@ -43,11 +43,8 @@ const RANGE_2: Hertz = Hertz(24.25e9);
 /// Checks that a UE may be connected to two of these cells at once.
 ///
 /// Standard: TS 38.300 §9.2.3.1.
-pub(in crate::access) fn check(
-    config: &MobilityConfig,
-    cells: &[CellMac],
-) -> Result<(), RadioError> {
-    if !config.daps {
+pub(crate) fn check(config: &MobilityConfig, cells: &[CellMac]) -> Result<(), RadioError> {
+    if !config.is_daps() {
         return Ok(());
     }
     let refuse = |cell: usize, value: String, expected: &str| {
@@ -74,7 +71,7 @@ pub(in crate::access) fn check(
 }
 
 /// Checks if the UE's configuration allows a connection to two cells at once.
-pub(in crate::access) fn check_ue(service: &Service, ue: UeId) -> Result<(), RadioError> {
+pub(crate) fn check_ue(service: &Service, ue: UeId) -> Result<(), RadioError> {
     let rrc = &service.stack.ues[ue.index()];
     let aggregation = &rrc.config().aggregation;
     if !aggregation.cells().is_empty() || aggregation.most > 0 {
@@ -102,12 +99,12 @@ pub(in crate::access) fn check_ue(service: &Service, ue: UeId) -> Result<(), Rad
 }
 
 /// Mutable access to a UE's state, for DAPS handover.
-pub(in crate::access) struct DapsHandover<'m, 'a>(pub &'m mut Managed<'a>);
+pub(crate) struct DapsHandover<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl DapsHandover<'_, '_> {
     /// Starts the sending of copies to the target, after the source has sent the command. The
     /// source continues to serve the UE.
-    pub(in crate::access) fn begin_copies(
+    pub(crate) fn begin_copies(
         &mut self,
         [source, target]: [CellId; 2],
         env: &mut Env<'_, impl Probe>,
@@ -138,6 +135,14 @@ impl DapsHandover<'_, '_> {
         }
     }
 
+    /// Returns the leg to the source while both cells serve the UE. `None` at other times.
+    fn source_leg(&self) -> Option<LegId> {
+        match self.0.state.stage {
+            Stage::Daps(DapsStage::Both { source }) => Some(source),
+            _ => None,
+        }
+    }
+
     /// Releases the leg to the source, which served the UE together with the target.
     fn release_source_leg(&mut self, source: LegId, env: &mut Env<'_, impl Probe>) {
         let cell = self.0.service.stack.legs[source.index()].config.cell;
@@ -147,23 +152,19 @@ impl DapsHandover<'_, '_> {
 
     /// Handles the command at the UE, which starts random access in the target and stays connected
     /// to the source.
-    pub(in crate::access) fn on_command(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn on_command(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         let procedure = &self.0.config.procedure;
         let ready_at = env.now.saturating_add(procedure.interruption);
         let until = env.now.saturating_add(procedure.t304);
         let access = RandomAccess::new(self.0.access_in(target), ready_at, true);
         if let Some(leg) = self.0.leg_in(target) {
-            self.0.state.daps = Some(DapsStage::Entering(DapsEntry { leg, access, until }));
+            self.0.state.stage = Stage::Daps(DapsStage::Entering(DapsEntry { leg, access, until }));
         }
     }
 
     /// Runs the next step of random access in the target.
-    pub(in crate::access) fn proceed<M: Motion>(
-        &mut self,
-        motion: &mut M,
-        env: &mut Env<'_, impl Probe>,
-    ) {
-        let Some(DapsStage::Entering(entering)) = self.0.state.daps else {
+    pub(crate) fn proceed<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
+        let Stage::Daps(DapsStage::Entering(entering)) = self.0.state.stage else {
             return;
         };
         let DapsEntry { leg, until, .. } = entering;
@@ -182,7 +183,7 @@ impl DapsHandover<'_, '_> {
             }
             Progress::Running => {}
         }
-        self.0.state.daps = Some(DapsStage::Entering(DapsEntry { leg, access, until }));
+        self.0.state.stage = Stage::Daps(DapsStage::Entering(DapsEntry { leg, access, until }));
     }
 
     /// Handles the expiry of T304 while the link to the source still works. The UE stays in the
@@ -193,12 +194,12 @@ impl DapsHandover<'_, '_> {
         let cell = self.0.service.stack.legs[leg.index()].config.cell;
         record_cell_event((self.0.ue, cell), RrcEvent::AccessFailure, env);
         self.0.service.leave_leg(leg);
-        self.0.state.daps = None;
+        self.0.state.stage = Stage::Connected;
         self.0.send(Direction::Uplink, Message::AccessFailed, env);
     }
 
     /// Handles the UE's report that it stays in the source.
-    pub(in crate::access) fn on_fallen_back(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn on_fallen_back(&mut self, env: &mut Env<'_, impl Probe>) {
         self.0.state.network.cancel_handover();
         self.0.record_event(RrcEvent::SourceResumed, env);
         self.0.fail_row(HandoverOutcome::Failed, env);
@@ -206,7 +207,7 @@ impl DapsHandover<'_, '_> {
     }
 
     /// Ends the copies that the source sends to the target.
-    pub(in crate::access) fn end_copies(&mut self) {
+    pub(crate) fn end_copies(&mut self) {
         self.each_bearer(|bearer, stack| daps(&mut stack.bearers[bearer.index()]).end());
     }
 
@@ -223,7 +224,7 @@ impl DapsHandover<'_, '_> {
             .state
             .record
             .update_row(|row| row.left_s = seconds(env.now));
-        Beams(self.0).stop_monitoring(env);
+        self.0.stop_beam_monitoring(env);
         self.0.state.messages.clear();
         self.0.state.secondary_cell_change = SecondaryCellChange::default();
         let monitoring = &self.0.config.monitoring;
@@ -247,8 +248,8 @@ impl DapsHandover<'_, '_> {
             let channels = &mut stack.legs[source.index()].channels;
             channels.add(bearer, drb.config());
         });
-        self.0.state.daps = Some(DapsStage::Both { source });
         self.0.complete_entry(leg, env);
+        self.0.state.stage = Stage::Daps(DapsStage::Both { source });
         self.each_bearer(|bearer, stack| {
             stack.arm(env.now, bearer, Direction::Downlink);
             stack.arm(env.now, bearer, Direction::Uplink);
@@ -258,11 +259,7 @@ impl DapsHandover<'_, '_> {
     /// Handles the UE's complete message at the target. Returns true for a DAPS handover. The
     /// target then reports to the source, and the target's downlink data waits for the source's
     /// answer.
-    pub(in crate::access) fn on_complete(
-        &mut self,
-        cell: CellId,
-        env: &mut Env<'_, impl Probe>,
-    ) -> bool {
+    pub(crate) fn on_complete(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) -> bool {
         if self.0.state.record.procedure() != Some(Procedure::Daps) {
             return false;
         }
@@ -281,12 +278,8 @@ impl DapsHandover<'_, '_> {
 
     /// Handles the source's notice that the UE has entered the target. Returns true if both cells
     /// serve the UE.
-    pub(in crate::access) fn on_target_entered(
-        &mut self,
-        fate: Fate,
-        env: &mut Env<'_, impl Probe>,
-    ) -> bool {
-        if !matches!(self.0.state.daps, Some(DapsStage::Both { .. })) {
+    pub(crate) fn on_target_entered(&mut self, fate: Fate, env: &mut Env<'_, impl Probe>) -> bool {
+        if self.source_leg().is_none() {
             return false;
         }
         self.0.record_event(RrcEvent::HandoverSuccess, env);
@@ -298,9 +291,8 @@ impl DapsHandover<'_, '_> {
 
     /// Sends the command to release the source, after the target has received the COUNT values of
     /// the source.
-    pub(in crate::access) fn send_release(&mut self, env: &mut Env<'_, impl Probe>) {
-        if matches!(self.0.state.daps, Some(DapsStage::Both { .. })) && self.0.state.is_connected()
-        {
+    pub(crate) fn send_release(&mut self, env: &mut Env<'_, impl Probe>) {
+        if self.source_leg().is_some() {
             self.0
                 .send(Direction::Downlink, Message::ReleaseSource, env);
         }
@@ -308,11 +300,11 @@ impl DapsHandover<'_, '_> {
 
     /// Releases the source. The network has commanded the release, or the source has stopped
     /// answering.
-    pub(in crate::access) fn release_source(&mut self, env: &mut Env<'_, impl Probe>) {
-        let Some(DapsStage::Both { source }) = self.0.state.daps else {
+    pub(crate) fn release_source(&mut self, env: &mut Env<'_, impl Probe>) {
+        let Some(source) = self.source_leg() else {
             return;
         };
-        self.0.state.daps = None;
+        self.0.state.stage = Stage::Connected;
         self.release_source_leg(source, env);
         self.each_bearer(|bearer, stack| {
             let drb = &mut stack.bearers[bearer.index()];
@@ -325,13 +317,8 @@ impl DapsHandover<'_, '_> {
 
     /// Handles the failure of a leg. If the target serves the UE and the leg is that of the source,
     /// releases the source and returns true.
-    pub(in crate::access) fn on_leg_failure(
-        &mut self,
-        leg: LegId,
-        env: &mut Env<'_, impl Probe>,
-    ) -> bool {
-        let is_source =
-            matches!(self.0.state.daps, Some(DapsStage::Both { source }) if source == leg);
+    pub(crate) fn on_leg_failure(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) -> bool {
+        let is_source = self.source_leg() == Some(leg);
         if is_source {
             self.release_source(env);
         }
@@ -341,9 +328,13 @@ impl DapsHandover<'_, '_> {
     /// Handles the failure of the serving cell's link. Returns true if the failed cell is the
     /// source of a DAPS handover. The UE then continues its entry into the target without the
     /// source.
-    pub(in crate::access) fn on_link_failure(&mut self, env: &mut Env<'_, impl Probe>) -> bool {
-        match self.0.state.daps.take() {
-            Some(DapsStage::Entering(DapsEntry { leg, access, until })) => {
+    pub(crate) fn on_link_failure(&mut self, env: &mut Env<'_, impl Probe>) -> bool {
+        let Stage::Daps(stage) = self.0.state.stage else {
+            return false;
+        };
+        self.0.state.stage = Stage::Connected;
+        match stage {
+            DapsStage::Entering(DapsEntry { leg, access, until }) => {
                 self.leave_failed_source(env);
                 self.0.state.stage = Stage::Entering {
                     leg,
@@ -353,19 +344,18 @@ impl DapsHandover<'_, '_> {
                 };
                 true
             }
-            Some(DapsStage::Both { source }) => {
+            DapsStage::Both { source } => {
                 self.release_source_leg(source, env);
                 self.each_bearer(|bearer, stack| {
                     daps(&mut stack.bearers[bearer.index()]).on_target_failed(env.now);
                 });
                 false
             }
-            None => false,
         }
     }
 
     /// Leaves the source after its link has failed. Downlink data waits at the source.
-    pub(in crate::access) fn leave_failed_source(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn leave_failed_source(&mut self, env: &mut Env<'_, impl Probe>) {
         self.0.stop_downlink(Fate::Kept, env);
         self.0.detach(None, env);
         self.each_bearer(|bearer, stack| {

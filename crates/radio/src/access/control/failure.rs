@@ -1,28 +1,18 @@
 //! Failure of a radio link, failure of an entry into a cell, and random access to a cell.
 
 use super::attach::Attaching;
-use super::carriers::Aggregated;
-use super::cell_entry::CellEntry;
 use super::conditional::Conditional;
 use super::daps::DapsHandover;
-use super::handover::seconds;
-use super::managed::{Managed, record_cell_event};
-use super::rach_less::RachLessEntry;
+use super::managed::{Managed, record_cell_event, seconds};
+use super::random_access::advance_random_access;
 use super::scg::Scg;
-use crate::air::uplink_power;
 use crate::config::{Env, Fate, LegId};
-use crate::rrc::attach::Unsuited;
-use crate::rrc::contention::{Contention, Contest, Drawn};
+use crate::rrc::attach::{SEARCH_PERIOD, Unsuited};
 use crate::rrc::granted::EntryAccess;
 use crate::rrc::mobility::Stage;
-use crate::rrc::random_access::{AccessStep, CellAccess, Progress, RandomAccess};
+use crate::rrc::random_access::{Progress, RandomAccess};
 use crate::rrc::record::row_of;
-use fadeout_core::{
-    Direction, HandoverOutcome, HandoverRow, Motion, Probe, Procedure, RrcEvent, Span, Time,
-};
-
-/// Interval between two cell searches of a UE without connection.
-pub(in crate::access) const SEARCH_PERIOD: Span = Span::from_millis(1000);
+use fadeout_core::{HandoverOutcome, HandoverRow, Motion, Probe, Procedure, RrcEvent, Span, Time};
 
 /// Returns true if the procedure enters a prepared cell. A prepared cell offers the UE a dedicated
 /// preamble and secondary cells.
@@ -33,7 +23,7 @@ fn is_prepared(procedure: Procedure) -> bool {
 
 impl Managed<'_> {
     /// Handles the failure of the UE's link, or of its entry into a cell.
-    pub(in crate::access) fn fail_link(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn fail_link(&mut self, env: &mut Env<'_, impl Probe>) {
         if matches!(self.state.stage, Stage::Attaching { .. }) {
             return Attaching(self).fail(env);
         }
@@ -42,7 +32,7 @@ impl Managed<'_> {
         }
         self.record_event(RrcEvent::LinkFailure, env);
         self.service.stack.ues[self.ue.index()].on_link_failure(env.now, Span::ZERO);
-        if self.config.daps && DapsHandover(self).on_link_failure(env) {
+        if self.config.is_daps() && DapsHandover(self).on_link_failure(env) {
             return;
         }
         if !self.state.record.is_done() {
@@ -50,7 +40,7 @@ impl Managed<'_> {
         }
         self.state.network.on_link_lost();
         // Downlink data waits at the base station until the UE's new cell is known.
-        match self.config.daps {
+        match self.config.is_daps() {
             true => DapsHandover(self).leave_failed_source(env),
             false => {
                 self.stop_downlink(Fate::Kept, env);
@@ -61,7 +51,7 @@ impl Managed<'_> {
     }
 
     /// Starts cell selection after a failure.
-    pub(in crate::access) fn reselect(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn reselect(&mut self, env: &mut Env<'_, impl Probe>) {
         let monitoring = &self.config.monitoring;
         self.state.network.cancel_handover();
         Scg(self).drop_commanded(env);
@@ -85,7 +75,7 @@ impl Managed<'_> {
     /// random access.
     ///
     /// Standard: TS 38.304 §5.2.3.2; TS 36.304 §5.2.3.2.
-    pub(in crate::access) fn select<M: Motion>(
+    pub(crate) fn select<M: Motion>(
         &mut self,
         procedure: Procedure,
         motion: &mut M,
@@ -140,7 +130,7 @@ impl Managed<'_> {
     }
 
     /// Runs the next step of the entry into a cell.
-    pub(in crate::access) fn advance_entry<M: Motion>(
+    pub(crate) fn advance_entry<M: Motion>(
         &mut self,
         motion: &mut M,
         env: &mut Env<'_, impl Probe>,
@@ -166,7 +156,7 @@ impl Managed<'_> {
                 advance_random_access(self, (leg, access), procedure, motion, env)
             }
             EntryAccess::Granted(access) => {
-                RachLessEntry(self).advance_entry((leg, access), procedure, motion, env)
+                self.advance_granted_entry((leg, access), procedure, motion, env)
             }
         };
         match progress {
@@ -230,12 +220,12 @@ impl Managed<'_> {
             return Attaching(self).on_setup(leg, env);
         }
         if procedure != Procedure::Reestablishment {
-            CellEntry(self).enter_cell(leg, env);
+            self.enter_cell(leg, env);
             if !has_completed {
-                CellEntry(self).send_complete(leg, env);
+                self.send_complete(leg, env);
             }
             if is_prepared(procedure) {
-                Aggregated(self).add_commanded(env);
+                self.add_commanded_cells(env);
                 Scg(self).enter_commanded(env);
             }
             if has_completed {
@@ -249,7 +239,7 @@ impl Managed<'_> {
     }
 
     /// Releases the UE's connection. All data under way is lost.
-    pub(in crate::access) fn lose_connection(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn lose_connection(&mut self, env: &mut Env<'_, impl Probe>) {
         self.record_event(RrcEvent::Released, env);
         self.fail_row(HandoverOutcome::Failed, env);
         self.state.network.cancel_handover();
@@ -279,107 +269,10 @@ impl Managed<'_> {
 
     /// Searches a cell for a UE without connection. If no cell is suitable, schedules another
     /// search.
-    pub(in crate::access) fn search<M: Motion>(
-        &mut self,
-        motion: &mut M,
-        env: &mut Env<'_, impl Probe>,
-    ) {
+    pub(crate) fn search<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         if !Attaching(self).search(motion, env) && !self.select(Procedure::Setup, motion, env) {
             let at = env.now.saturating_add(SEARCH_PERIOD);
             self.state.stage = Stage::Released { at };
         }
     }
-}
-
-/// Runs a step of random access on a leg and counts its preambles.
-pub(in crate::access) fn advance_random_access<M: Motion>(
-    managed: &mut Managed<'_>,
-    (leg, access): (LegId, &mut RandomAccess),
-    procedure: Procedure,
-    motion: &mut M,
-    env: &mut Env<'_, impl Probe>,
-) -> Progress {
-    let cell = managed.service.stack.legs[leg.index()].config.cell;
-    let is_answered = Conditional(managed).is_answered(cell, procedure);
-    let (progress, sent) = run_random_access(managed, (leg, access), is_answered, motion, env);
-    managed.state.record.update_row(|row| row.preambles += sent);
-    progress
-}
-
-/// Runs a step of random access on a leg. `is_answered` is false if the cell does not answer the
-/// UE's preambles. Returns the progress and the number of preambles sent.
-pub(in crate::access) fn run_random_access<M: Motion>(
-    managed: &mut Managed<'_>,
-    (leg, access): (LegId, &mut RandomAccess),
-    is_answered: bool,
-    motion: &mut M,
-    env: &mut Env<'_, impl Probe>,
-) -> (Progress, u32) {
-    let now = env.now;
-    let cell = managed.service.stack.legs[leg.index()].config.cell;
-    let config = &managed.config.access;
-    let least_db = managed.config.monitoring.q_out.0;
-    let in_cell = CellAccess {
-        config,
-        frame: &managed.service.cells[cell.index()].plan.frame,
-    };
-    let air = &mut managed.service.stack.air;
-    air.refresh(leg, now, motion);
-    let quality_db = air.quality_db(leg, now);
-    let mut is_heard = quality_db.map(|sinr_db| sinr_db >= least_db);
-    is_heard[Direction::Uplink.index()] &= is_answered;
-    let [down, up] = is_heard;
-    let up_db = quality_db[Direction::Uplink.index()];
-    let contest = access.drawn_at().map_or(Contest::Won, |at| {
-        managed.contention.outcome((managed.ue, cell), at, least_db)
-    });
-    let below_full_db = config.ramping.map_or(0.0, |ramping| {
-        let full = uplink_power(&managed.service.stack.air, leg);
-        full.map_or(0.0, |full| {
-            ramping.below_full_db(access.number_at(now), full)
-        })
-    });
-    let before = access.preambles();
-    let (mut sent, mut has_lost) = (0, false);
-    let mut preamble_arrives = || {
-        sent += 1;
-        up && up_db - below_full_db >= least_db
-    };
-    let mut arrives = |step| match step {
-        AccessStep::Preamble => preamble_arrives(),
-        AccessStep::Response => down,
-        AccessStep::Message3 => up && contest != Contest::Nobody,
-        AccessStep::Resolution => {
-            has_lost = down && contest == Contest::Lost;
-            down && contest == Contest::Won
-        }
-    };
-    let draws = &mut managed.state.draws;
-    let mut progress = access.on_wake(now, in_cell, draws, &mut arrives);
-    if has_lost {
-        access.lose(now);
-        progress = access.on_wake(now, in_cell, draws, |step| match step {
-            AccessStep::Preamble => preamble_arrives(),
-            _ => false,
-        });
-    }
-    debug_assert!(access.preambles() >= before, "preambles only add up");
-    if sent > 0 && access.drawn_at().is_some() {
-        let number = Contention::draw(managed.service.seed, managed.ue, now, config);
-        let drawn = Drawn {
-            at: now,
-            cell,
-            ue: managed.ue,
-            number,
-            sinr_db: up_db,
-        };
-        managed.contention.send(drawn, config);
-    }
-    if has_lost {
-        record_cell_event((managed.ue, cell), RrcEvent::ContentionLost, env);
-    }
-    for _ in 0..sent {
-        record_cell_event((managed.ue, cell), RrcEvent::PreambleSent, env);
-    }
-    (progress, sent)
 }

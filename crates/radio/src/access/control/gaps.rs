@@ -9,7 +9,7 @@ use fadeout_core::{MeasurementRow, Probe, UeId};
 
 /// Removes the samples that the UE could not measure in the present gap. The carriers of serving
 /// cells are measured without gaps. In each gap the UE measures one of the other carriers, in turn.
-pub(in crate::access) fn measure_in_gap(
+pub(crate) fn measure_in_gap(
     managed: &mut Managed<'_>,
     (serving, secondaries): (usize, &Aggregation),
     env: &mut Env<'_, impl Probe>,
@@ -57,7 +57,7 @@ pub(in crate::access) fn measure_in_gap(
 impl Service {
     /// Configures measurement gaps for a UE that measures cells of these kinds. Returns the order
     /// in which gaps measure the carriers. `None` without gaps or with one carrier only.
-    pub(in crate::access) fn begin_gaps(
+    pub(crate) fn begin_gaps(
         &mut self,
         legs: impl Iterator<Item = LegId>,
         kinds: &[CellKind],
@@ -81,7 +81,7 @@ impl Service {
     }
 
     /// Configures the measurement gaps of the UE on a leg.
-    pub(in crate::access) fn set_gaps(&mut self, leg: LegId, gaps: &MeasurementGaps) {
+    pub(crate) fn set_gaps(&mut self, leg: LegId, gaps: &MeasurementGaps) {
         let state = &mut self.stack.legs[leg.index()];
         let plan = &self.cells[state.config.cell.index()].plan;
         let ue: UeId = state.config.ue;

@@ -9,57 +9,29 @@
 //! ```
 
 use super::attach::Attaching;
-use super::beam_failure::Beams;
-use super::carriers::Aggregated;
-use super::cell_entry::CellEntry;
 use super::conditional::Conditional;
 use super::daps::DapsHandover;
-use super::ltm::Switched;
-use super::managed::{Managed, record_cell_event};
-use super::rach_less::RachLessEntry;
-use super::rates::Rates;
+use super::managed::{Managed, leave_signalling, record_cell_event, seconds};
 use super::scg::Scg;
-use super::utra::Utran;
 use crate::access::plane::moves::Move;
 use crate::access::plane::stack::Stack;
 use crate::bearer::TransferCounts;
 use crate::config::{Env, Fate, LegId};
-use crate::rrc::mobility::{Message, SecondaryCellChange, Stage};
+use crate::rrc::message::Message;
+use crate::rrc::mobility::Stage;
 use crate::rrc::network::Network;
 use crate::rrc::policy::HandoverPolicy;
 use crate::rrc::record::row_of;
+use crate::rrc::secondary_cells::SecondaryCellChange;
 use fadeout_core::{
     CellId, Direction, HandoverOutcome, HandoverRow, LinkInfo, Motion, Probe, Procedure, RrcEvent,
-    Span, Time,
+    Span,
 };
-
-/// Returns a time in seconds, the unit of a handover row.
-pub(in crate::access) fn seconds(at: Time) -> f64 {
-    at.since(Time::ZERO).as_secs_f64()
-}
-
-/// Disconnects the signalling bearers from the UE's leg.
-pub(in crate::access) fn leave_signalling(
-    managed: &mut Managed<'_>,
-    env: &mut Env<'_, impl Probe>,
-) {
-    let stack = &mut managed.service.stack;
-    let rrc = &stack.ues[managed.ue.index()];
-    for bearer in [rrc.signalling(), rrc.control()].into_iter().flatten() {
-        let drb = &mut stack.bearers[bearer.index()];
-        drb.reestablish((0, env.now), env, &mut stack.storage);
-        drb.on_left();
-    }
-}
 
 impl Managed<'_> {
     /// Prepares a handover to `target`, after the policy has chosen this cell from a measurement
     /// report.
-    pub(in crate::access) fn prepare_handover(
-        &mut self,
-        target: CellId,
-        env: &mut Env<'_, impl Probe>,
-    ) {
+    pub(crate) fn prepare_handover(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         let Some(source) = self.service.stack.serving_cell(self.ue) else {
             return;
         };
@@ -75,7 +47,7 @@ impl Managed<'_> {
         self.with_network(env, |network, step| {
             network.request_handover((source, target), step);
         });
-        if self.config.daps {
+        if self.config.is_daps() {
             return;
         }
         let starts_at = env.now.saturating_add(self.config.usual_preparation());
@@ -89,9 +61,24 @@ impl Managed<'_> {
 
     /// Begins the row of a new cell change. If the row of the previous cell change is still
     /// pending, writes that row first.
-    pub(in crate::access) fn begin_row(&mut self, row: HandoverRow, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn begin_row(&mut self, row: HandoverRow, env: &mut Env<'_, impl Probe>) {
         self.end_row(env);
         self.state.record.begin(row);
+    }
+
+    /// Begins the row of a cell change that the network commands now.
+    pub(crate) fn begin_commanded_row(
+        &mut self,
+        procedure: Procedure,
+        [source, target]: [CellId; 2],
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let row = HandoverRow {
+            triggered_s: seconds(env.now),
+            commanded_s: seconds(env.now),
+            ..row_of(self.ue, (source, target), procedure)
+        };
+        self.begin_row(row, env);
     }
 
     /// Writes the pending row of a cell change, if there is one.
@@ -134,25 +121,17 @@ impl Managed<'_> {
         env.probe.handover(row);
     }
 
-    pub(in crate::access) fn fail_row(
-        &mut self,
-        outcome: HandoverOutcome,
-        env: &mut Env<'_, impl Probe>,
-    ) {
+    pub(crate) fn fail_row(&mut self, outcome: HandoverOutcome, env: &mut Env<'_, impl Probe>) {
         self.state.record.fail(outcome);
         self.end_row(env);
     }
 
     /// Runs all steps of the UE's procedures that are due.
-    pub(in crate::access) fn proceed<M: Motion>(
-        &mut self,
-        motion: &mut M,
-        env: &mut Env<'_, impl Probe>,
-    ) {
+    pub(crate) fn proceed<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         let now = env.now;
         self.with_network(env, Network::on_source_due);
         match self.state.stage {
-            Stage::Connected | Stage::Attaching { .. } if self.state.link.has_failed(now) => {
+            _ if self.state.has_link() && self.state.link.has_failed(now) => {
                 self.fail_link(env);
             }
             Stage::Selecting { until, .. } if until <= now => self.lose_connection(env),
@@ -164,7 +143,7 @@ impl Managed<'_> {
                 }
             }
             Stage::Entering { .. } => self.advance_entry(motion, env),
-            Stage::Arriving { leg, at } if at <= now => Utran(self).enter(leg, env),
+            Stage::Arriving { leg, at } if at <= now => self.enter_utra(leg, env),
             Stage::Fetching { at, .. } if at <= now => self.finish_reestablishment(env),
             Stage::Fetching { leg, until, .. } if until <= now => {
                 self.service.leave_leg(leg);
@@ -175,11 +154,13 @@ impl Managed<'_> {
             _ => {}
         }
         Attaching(self).proceed(env);
-        Beams(self).proceed(motion, env);
-        Aggregated(self).send_confirmation(env);
+        self.monitor_beams(motion, env);
+        self.with_effects(env, |state, seen, effects| {
+            state.secondary_cell_change.on_due(seen, effects);
+        });
         DapsHandover(self).proceed(motion, env);
         Scg(self).proceed(motion, env);
-        Switched(self).proceed(motion, env);
+        self.proceed_ltm(motion, env);
         Conditional(self).proceed(env);
         self.with_network(env, Network::on_due);
         self.service.expire_marker_waits(self.ue, env);
@@ -189,7 +170,7 @@ impl Managed<'_> {
     }
 
     /// Switches the path: the core now sends the UE's data to the base station of the UE's cell.
-    pub(in crate::access) fn switch_path(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn switch_path(&mut self, env: &mut Env<'_, impl Probe>) {
         let Some(cell) = self.service.stack.serving_cell(self.ue) else {
             return;
         };
@@ -203,25 +184,21 @@ impl Managed<'_> {
     }
 
     /// Sends the handover command, after the target has accepted the UE.
-    pub(in crate::access) fn send_command(
-        &mut self,
-        target: CellId,
-        env: &mut Env<'_, impl Probe>,
-    ) {
+    pub(crate) fn send_command(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         self.with_network(env, |network, step| network.on_command(target, step));
         self.state
             .record
             .update_row(|row| row.commanded_s = seconds(env.now));
         record_cell_event((self.ue, target), RrcEvent::CommandSent, env);
         self.send(Direction::Downlink, Message::Command(target), env);
-        Utran(self).recall_packets();
+        self.recall_utra_packets();
         let Some(source) = self.service.stack.serving_cell(self.ue) else {
             return;
         };
         self.with_network(env, |network, step| {
             network.send_status_transfer((source, target), step);
         });
-        if self.config.daps {
+        if self.config.is_daps() {
             return DapsHandover(self).begin_copies([source, target], env);
         }
         Conditional(self).end_copies(env);
@@ -231,7 +208,7 @@ impl Managed<'_> {
 
     /// Stops the downlink of the UE's bearers at the base station to which the core sends their
     /// packets.
-    pub(in crate::access) fn stop_downlink(&mut self, fate: Fate, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn stop_downlink(&mut self, fate: Fate, env: &mut Env<'_, impl Probe>) {
         let stations = (self.state.network.home(), self.station());
         for bearer in self.service.stack.ues[self.ue.index()].bearers() {
             let drb = &mut self.service.stack.bearers[bearer.index()];
@@ -242,8 +219,8 @@ impl Managed<'_> {
 
     /// Cancels a handover because the UE has not left the source in time. The source continues to
     /// serve the UE.
-    pub(in crate::access) fn cancel_handover(&mut self, env: &mut Env<'_, impl Probe>) {
-        if !self.state.is_connected() || self.state.daps.is_some() {
+    pub(crate) fn cancel_handover(&mut self, env: &mut Env<'_, impl Probe>) {
+        if !matches!(self.state.stage, Stage::Connected) {
             return;
         }
         // A handover command that arrives later must have no effect.
@@ -257,7 +234,7 @@ impl Managed<'_> {
     }
 
     /// Resumes the downlink of the UE's bearers at the base station of the serving cell.
-    pub(in crate::access) fn resume_downlink(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn resume_downlink(&mut self, env: &mut Env<'_, impl Probe>) {
         let is_home = self
             .service
             .stack
@@ -286,27 +263,27 @@ impl Managed<'_> {
     }
 
     /// Handles the handover command at the UE, which leaves the source for the target.
-    pub(in crate::access) fn on_command(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn on_command(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         if !self.state.is_connected() {
             return;
         }
         record_cell_event((self.ue, target), RrcEvent::CommandReceived, env);
-        if self.config.daps {
+        if self.config.is_daps() {
             return DapsHandover(self).on_command(target, env);
         }
         let procedure = &self.config.procedure;
-        let ready_at = env.now.saturating_add(match Utran(self).is_in_utra() {
+        let ready_at = env.now.saturating_add(match self.is_in_utra() {
             true => procedure.from_utra,
             false => procedure.interruption,
         });
         let source = self.service.stack.serving_cell(self.ue);
         self.detach(Some(target), env);
-        if Utran(self).start_change(target, env) {
+        if self.start_utra_change(target, env) {
             return;
         }
         let procedure = &self.config.procedure;
         let until = env.now.saturating_add(procedure.t304);
-        let access = RachLessEntry(self).entry([source.unwrap_or(target), target], ready_at);
+        let access = self.entry_access([source.unwrap_or(target), target], ready_at);
         let Some(leg) = self.leg_in(target) else {
             return self.reselect(env);
         };
@@ -320,21 +297,17 @@ impl Managed<'_> {
 
     /// Detaches the UE from its cell. MAC is reset, and RLC and PDCP are re-established. `target`
     /// is `None` if the next cell is unknown.
-    pub(in crate::access) fn detach(
-        &mut self,
-        target: Option<CellId>,
-        env: &mut Env<'_, impl Probe>,
-    ) {
+    pub(crate) fn detach(&mut self, target: Option<CellId>, env: &mut Env<'_, impl Probe>) {
         let ue = self.ue;
         let source = self.service.stack.serving_cell(ue);
         self.state
             .record
             .update_row(|row| row.left_s = seconds(env.now));
-        if !Beams(self).stop_monitoring(env) {
-            Rates(self).report_no_rate();
+        if !self.stop_beam_monitoring(env) {
+            self.with_effects(env, |state, _, effects| state.rates.on_left(effects));
             self.notify_listeners(LinkInfo::BlockageBegan);
         }
-        Utran(self).leave();
+        self.leave_utra();
         self.state.messages.clear();
         self.state.secondary_cell_change = SecondaryCellChange::default();
         self.state.link.reset(env.now, &self.config.monitoring);
@@ -343,7 +316,7 @@ impl Managed<'_> {
         }
         let leg = self.service.stack.ues[ue.index()].legs().first().copied();
         if let Some(leg) = leg {
-            Aggregated(self).release_all(leg, env);
+            self.release_secondary_cells(leg, env);
             let cell = self.service.stack.legs[leg.index()].config.cell;
             let load = &mut self.loads[cell.index()];
             *load = load.saturating_sub(1);
@@ -366,7 +339,7 @@ impl Managed<'_> {
 
     /// Returns the leg of the UE in a cell, and creates it if needed. `None` if the channel cannot
     /// be built.
-    pub(in crate::access) fn leg_in(&mut self, cell: CellId) -> Option<LegId> {
+    pub(crate) fn leg_in(&mut self, cell: CellId) -> Option<LegId> {
         let known = self.state.legs.iter().find(|(known, _)| *known == cell);
         if let Some(&(_, leg)) = known {
             // The leg had another number if it was a secondary leg in a DAPS handover or at a
@@ -390,18 +363,18 @@ impl Managed<'_> {
     }
 
     /// Moves the UE's bearers to `leg` and sends the complete message.
-    pub(in crate::access) fn complete_entry(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
-        CellEntry(self).enter_cell(leg, env);
-        CellEntry(self).send_complete(leg, env);
+    pub(crate) fn complete_entry(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+        self.enter_cell(leg, env);
+        self.send_complete(leg, env);
     }
 
     /// Handles the UE's complete message at the base station.
-    pub(in crate::access) fn on_complete(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn on_complete(&mut self, env: &mut Env<'_, impl Probe>) {
         self.record_event(RrcEvent::CompleteReceived, env);
-        if self.state.daps.is_none() {
+        if !matches!(self.state.stage, Stage::Daps(_)) {
             self.notify_listeners(LinkInfo::BlockageEnded);
         }
-        Rates(self).report_rate(env.now);
+        self.report_rate(env);
         // After an entry without random access, the row already contains the time of the first
         // uplink data, which was earlier.
         self.state.record.update_row(|row| {
@@ -424,12 +397,12 @@ impl Managed<'_> {
         } else {
             self.with_network(env, |network, step| network.request_path_switch(cell, step));
         }
-        Aggregated(self).offer_cells(env);
+        self.offer_secondary_cells(env);
     }
 
     /// Returns the base station of the UE's serving cell. If the UE has no serving cell, returns
     /// the base station of its last serving cell.
-    pub(in crate::access) fn station(&self) -> u32 {
+    pub(crate) fn station(&self) -> u32 {
         let serving = self.service.stack.serving_cell(self.ue);
         self.state.network.station(self.config, serving)
     }

@@ -14,7 +14,6 @@
 //! cells are kept.
 
 use super::managed::Managed;
-use super::utra::Utran;
 use crate::air::{Air, LinkEvaluation, LinkMonitoring};
 use crate::config::{Env, LegId, Monitoring};
 use crate::rrc::monitor::{Indication, LinkWatch};
@@ -23,7 +22,7 @@ use fadeout_core::{Motion, Probe, RrcEvent, Span, Time, UeId};
 
 /// Schedule of the next link evaluations.
 #[derive(Debug)]
-pub(in crate::access) struct EvaluationSchedule {
+pub(crate) struct EvaluationSchedule {
     /// Time of the next evaluation, by UE. `Time::NEVER` if the UE has none.
     next_at: Vec<Time>,
     /// Next instant of the common evaluation grid of UEs without DRX.
@@ -34,7 +33,7 @@ pub(in crate::access) struct EvaluationSchedule {
 impl EvaluationSchedule {
     /// Builds the schedule from the first evaluation time of each UE. UEs without DRX evaluate at
     /// multiples of `period`.
-    pub(in crate::access) fn new(next_at: Vec<Time>, period: Span) -> EvaluationSchedule {
+    pub(crate) fn new(next_at: Vec<Time>, period: Span) -> EvaluationSchedule {
         EvaluationSchedule {
             next_at,
             regular_at: Time::ZERO.saturating_add(period),
@@ -44,31 +43,31 @@ impl EvaluationSchedule {
 
     /// Sets the time of a UE's next evaluation.
     #[inline]
-    pub(in crate::access) fn set_next(&mut self, ue: UeId, at: Time) {
+    pub(crate) fn set_next(&mut self, ue: UeId, at: Time) {
         self.next_at[ue.index()] = at;
     }
 
     /// Returns the first UE with an index of at least `from` whose evaluation is due. `None` if no
     /// such evaluation is due.
-    pub(in crate::access) fn due(&self, from: usize, now: Time) -> Option<UeId> {
+    pub(crate) fn due(&self, from: usize, now: Time) -> Option<UeId> {
         let candidates = self.next_at.get(from..)?;
         let position = candidates.iter().position(|&at| at <= now)?;
         Some(UeId((from + position) as u32))
     }
 
     /// Returns true if `now` is an instant of the common grid.
-    pub(in crate::access) fn is_regular(&self, now: Time) -> bool {
+    pub(crate) fn is_regular(&self, now: Time) -> bool {
         self.regular_at <= now
     }
 
     /// Returns the earliest time at which an evaluation may be due.
-    pub(in crate::access) fn wake_at(&self) -> Time {
+    pub(crate) fn wake_at(&self) -> Time {
         let earliest = self.next_at.iter().copied().min();
         earliest.map_or(Time::NEVER, |at| at.min(self.regular_at))
     }
 
     /// Advances the common grid after all evaluations at `now`.
-    pub(in crate::access) fn advance_grid(&mut self, now: Time) {
+    pub(crate) fn advance_grid(&mut self, now: Time) {
         if self.is_regular(now) {
             self.regular_at = self.regular_at.saturating_add(self.period);
         }
@@ -77,11 +76,7 @@ impl EvaluationSchedule {
 
 impl Managed<'_> {
     /// Evaluates the UE's link and counts the in-sync or out-of-sync indication.
-    pub(in crate::access) fn evaluate<M: Motion>(
-        &mut self,
-        motion: &mut M,
-        env: &mut Env<'_, impl Probe>,
-    ) {
+    pub(crate) fn evaluate<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         if self.state.link.next_at() > env.now {
             return;
         }
@@ -95,7 +90,7 @@ impl Managed<'_> {
             .first()
             .copied();
         // Links of 3G cells are not monitored in this model.
-        let is_there = self.state.has_link() && !Utran(self).is_in_utra();
+        let is_there = self.state.has_link() && !self.is_in_utra();
         let Some(leg) = leg.filter(|_| is_there) else {
             return;
         };

@@ -9,31 +9,22 @@
 //!
 //! Standard: TS 38.300 §9.2.3.5; TS 38.321 §5.18.35; TS 38.331 §5.3.5.18.
 
-use super::handover::seconds;
 use super::managed::{Managed, record_cell_event};
-use super::rach_less::RachLessEntry;
 use crate::air::InstantCache;
 use crate::air::measure::round_trip;
 use crate::cell::CellMac;
 use crate::config::{EarlySync, Env, LtmConfig, MOST_CANDIDATES, MobilityConfig, RadioError};
 use crate::rrc::granted::EntryAccess;
-use crate::rrc::ltm::Decision;
-use crate::rrc::mobility::{Message, Stage};
+use crate::rrc::ltm::LevelReport;
+use crate::rrc::mobility::Stage;
 use crate::rrc::random_access::RandomAccess;
-use crate::rrc::record::row_of;
-use fadeout_core::{
-    CellId, Direction, HandoverOutcome, HandoverRow, LinkInfo, Motion, Probe, Procedure, RrcEvent,
-    Span,
-};
+use fadeout_core::{CellId, Direction, Motion, Probe, Procedure, RrcEvent, Span, Time};
 
 /// Checks that MAC may switch UEs among all cells.
 ///
 /// Standard: TS 38.300 §9.2.3.5.1.
-pub(in crate::access) fn check(
-    config: &MobilityConfig,
-    cells: &[CellMac],
-) -> Result<(), RadioError> {
-    if config.ltm.is_none() {
+pub(crate) fn check(config: &MobilityConfig, cells: &[CellMac]) -> Result<(), RadioError> {
+    if config.ltm().is_none() {
         return Ok(());
     }
     let refuse = |cell: usize, value: &str, expected: &str| {
@@ -57,59 +48,44 @@ pub(in crate::access) fn check(
     Ok(())
 }
 
-/// Mutable access to a UE's state, for L1/L2-triggered mobility.
-pub(in crate::access) struct Switched<'m, 'a>(pub &'m mut Managed<'a>);
-
-impl Switched<'_, '_> {
+impl Managed<'_> {
     /// Runs the steps of L1/L2-triggered mobility that are due.
-    pub(in crate::access) fn proceed<M: Motion>(
-        &mut self,
-        motion: &mut M,
-        env: &mut Env<'_, impl Probe>,
-    ) {
-        let config = self.0.config;
-        let Some(config) = config.ltm.as_ref().filter(|_| self.0.state.is_connected()) else {
+    pub(crate) fn proceed_ltm<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
+        let config = self.config;
+        let Some(config) = config.ltm().filter(|_| self.state.is_connected()) else {
             return;
         };
-        let now = env.now;
-        let Some(ltm) = &mut self.0.state.ltm else {
-            return;
-        };
-        if let Some(target) = ltm.take_leaving(now) {
-            return self.begin_switch(target, config, env);
+        let leaves = self.with_effects(env, |state, seen, effects| {
+            let ltm = state.ltm.as_mut()?;
+            Some(ltm.on_due(seen.now, effects))
+        });
+        if leaves == Some(false) {
+            self.send_ordered_preamble(motion, env);
+            self.report_levels(config, motion, env);
         }
-        if ltm.take_expired(now).is_some() {
-            // A switch command that arrives later must have no effect.
-            self.0.state.messages.cancel_command();
-            self.0.notify_listeners(LinkInfo::BlockageEnded);
-            self.0.fail_row(HandoverOutcome::Cancelled, env);
-        }
-        self.send_ordered_preamble(motion, env);
-        self.report_levels(config, motion, env);
     }
 
-    /// Sends a report of the levels of the UE's cell and its candidates. If the report arrives, the
-    /// network decides on a cell switch.
+    /// Sends a report of the levels of the UE's cell and its candidates.
     fn report_levels<M: Motion>(
         &mut self,
         config: &LtmConfig,
         motion: &mut M,
         env: &mut Env<'_, impl Probe>,
     ) {
-        let (ue, now) = (self.0.ue, env.now);
-        let is_idle = self.0.state.survey.conditions.is_idle();
-        let ltm = self.0.state.ltm.as_mut();
+        let (ue, now) = (self.ue, env.now);
+        let is_idle = self.state.survey.conditions.is_idle();
+        let ltm = self.state.ltm.as_mut();
         if is_idle || !ltm.is_some_and(|ltm| ltm.is_report_due(now, config.report_period)) {
             return;
         }
-        let stack = &mut self.0.service.stack;
+        let stack = &mut self.service.stack;
         let (Some(serving), Some(&leg)) =
             (stack.serving_cell(ue), stack.ues[ue.index()].legs().first())
         else {
             return;
         };
-        let error_db = self.0.config.measurement_error_db;
-        let draws = &mut self.0.state.draws;
+        let error_db = self.config.measurement_error_db;
+        let draws = &mut self.state.draws;
         let air = &mut stack.air;
         let cache = &mut InstantCache::default();
         let mut level = |cell| {
@@ -124,21 +100,21 @@ impl Switched<'_, '_> {
         };
         let mut levels = [(serving, 0.0); MOST_CANDIDATES];
         let mut count = 0;
-        for &position in self.0.state.survey.conditions.candidates() {
-            let cell = self.0.cells[position];
+        for &position in self.state.survey.conditions.candidates() {
+            let cell = self.cells[position];
             if let Some(level_dbm) = level(cell).filter(|_| count < MOST_CANDIDATES) {
                 levels[count] = (cell, level_dbm);
                 count += 1;
             }
         }
-        let least_db = self.0.config.monitoring.q_out.0;
-        let is_heard = self.0.service.is_heard(leg, least_db, motion, now);
-        if !is_heard[Direction::Uplink.index()] || self.0.state.network.is_busy() {
+        let least_db = self.config.monitoring.q_out.0;
+        let is_heard = self.service.is_heard(leg, least_db, motion, now);
+        if !is_heard[Direction::Uplink.index()] || self.state.network.is_busy() {
             return;
         }
-        let record = &self.0.state.record;
+        let record = &self.state.record;
         let is_in_change = record.procedure().is_some() && !record.is_done();
-        let Some(ltm) = &mut self.0.state.ltm else {
+        let Some(ltm) = &self.state.ltm else {
             return;
         };
         // The network must not order a new switch before the UE's complete message has arrived.
@@ -146,98 +122,76 @@ impl Switched<'_, '_> {
         if is_in_change && !ltm.is_switching() {
             return;
         }
-        match ltm.on_report(now, serving_dbm, &levels[..count], config) {
-            Decision::Stay => {}
-            Decision::Switch(target) => self.send_switch_command([serving, target], config, env),
-            // PDCCH carries the order for a preamble, so the UE must be able to receive the
-            // downlink.
-            Decision::Order(cell, at) if is_heard[Direction::Downlink.index()] => {
-                let occasion = self.0.access_in(cell).occasion_from(at);
-                if let Some(ltm) = &mut self.0.state.ltm {
-                    ltm.record_order(cell, occasion);
-                }
+        let report = LevelReport {
+            serving_dbm,
+            candidates: &levels[..count],
+            is_pdcch_heard: is_heard[Direction::Downlink.index()],
+        };
+        self.with_effects(env, |state, seen, effects| {
+            if let Some(ltm) = &mut state.ltm {
+                ltm.on_level_report(&report, seen, effects);
             }
-            Decision::Order(..) => {}
+        });
+    }
+
+    /// Orders a preamble in a candidate cell, at the first occasion from `at` on.
+    pub(crate) fn order_preamble(&mut self, cell: CellId, at: Time) {
+        let occasion = self.access_in(cell).occasion_from(at);
+        if let Some(ltm) = &mut self.state.ltm {
+            ltm.record_order(cell, occasion);
         }
     }
 
-    /// Sends the cell switch command to the UE.
-    fn send_switch_command(
-        &mut self,
-        [source, target]: [CellId; 2],
-        config: &LtmConfig,
-        env: &mut Env<'_, impl Probe>,
-    ) {
-        let row = HandoverRow {
-            triggered_s: seconds(env.now),
-            commanded_s: seconds(env.now),
-            ..row_of(self.0.ue, (source, target), Procedure::Ltm)
-        };
-        self.0.begin_row(row, env);
-        record_cell_event((self.0.ue, target), RrcEvent::CommandSent, env);
-        let access = &self.0.config.access;
-        self.0.notify_listeners(LinkInfo::BlockagePredicted {
-            starts_at: env.now,
-            lasts: config.interruption() + access.occasion_period + access.response_delay,
-        });
-        self.0
-            .send(Direction::Downlink, Message::Switch(target), env);
-    }
-
-    /// Handles the cell switch command at the UE, which leaves after it has sent the HARQ feedback.
-    pub(in crate::access) fn on_command(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
-        let stack = &self.0.service.stack;
-        let Some(leg) = stack.ues[self.0.ue.index()].legs().first() else {
+    /// Passes the cell switch command to the UE, which leaves after it has sent the HARQ feedback.
+    pub(crate) fn on_switch_command(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
+        let Some(cell) = self.service.stack.serving_cell(self.ue) else {
             return;
         };
-        let cell = stack.legs[leg.index()].config.cell;
-        let plan = &self.0.service.cells[cell.index()].plan;
-        let confirmed_at = {
-            let timing = &plan.config.timing;
-            let ended_at = env.now.saturating_sub(timing.user_decoding);
-            let within = ended_at.saturating_sub(Span::from_nanos(1));
-            let slot = plan.frame.slot_at(within);
-            let assigned = slot.saturating_sub(u64::from(timing.k0));
-            let symbols = plan.frame.symbols();
-            timing.downlink(&plan.frame, assigned, symbols).feedback_at
-        };
-        record_cell_event((self.0.ue, target), RrcEvent::CommandReceived, env);
-        if let Some(ltm) = &mut self.0.state.ltm {
-            ltm.on_command(target, confirmed_at.max(env.now));
-        }
+        let plan = &self.service.cells[cell.index()].plan;
+        let timing = &plan.config.timing;
+        let ended_at = env.now.saturating_sub(timing.user_decoding);
+        let within = ended_at.saturating_sub(Span::from_nanos(1));
+        let slot = plan.frame.slot_at(within);
+        let assigned = slot.saturating_sub(u64::from(timing.k0));
+        let downlink = timing.downlink(&plan.frame, assigned, plan.frame.symbols());
+        let confirmed_at = downlink.feedback_at.max(env.now);
+        self.with_effects(env, |state, _, effects| {
+            if let Some(ltm) = &mut state.ltm {
+                ltm.on_command(target, confirmed_at, effects);
+            }
+        });
     }
 
     /// Starts the UE's switch to a candidate.
-    fn begin_switch(&mut self, target: CellId, config: &LtmConfig, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn begin_switch(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         let now = env.now;
-        let Some(source) = self.0.service.stack.serving_cell(self.0.ue) else {
+        let Some(config) = self.config.ltm() else {
             return;
         };
-        let (conditions, messages) = (&self.0.state.survey.conditions, &self.0.state.messages);
+        let Some(source) = self.service.stack.serving_cell(self.ue) else {
+            return;
+        };
+        let (conditions, messages) = (&self.state.survey.conditions, &self.state.messages);
         let lacks_candidates = conditions.has_received() || messages.has_candidates();
-        let timing = self.0.state.ltm.as_mut().and_then(|ltm| {
+        let timing = self.state.ltm.as_mut().and_then(|ltm| {
             ltm.set_lacks_candidates(lacks_candidates);
             ltm.timing(target, now)
         });
-        let fate = self.0.config.fate_between(source, target);
-        self.0.stop_downlink(fate, env);
-        self.0.detach(Some(target), env);
-        let Some(leg) = self.0.leg_in(target) else {
-            return self.0.reselect(env);
+        let fate = self.config.fate_between(source, target);
+        self.stop_downlink(fate, env);
+        self.detach(Some(target), env);
+        let Some(leg) = self.leg_in(target) else {
+            return self.reselect(env);
         };
         let ready_at = now.saturating_add(config.interruption());
         let access = match timing.filter(|_| config.early == EarlySync::Both) {
-            Some(timing) => {
-                RachLessEntry(self.0).granted_entry(target, timing.round_trip, ready_at)
-            }
-            None => {
-                EntryAccess::Random(RandomAccess::new(self.0.access_in(target), ready_at, true))
-            }
+            Some(timing) => self.granted_entry(target, timing.round_trip, ready_at),
+            None => EntryAccess::Random(RandomAccess::new(self.access_in(target), ready_at, true)),
         };
-        self.0.state.stage = Stage::Entering {
+        self.state.stage = Stage::Entering {
             leg,
             access,
-            until: now.saturating_add(self.0.config.procedure.t304),
+            until: now.saturating_add(self.config.procedure.t304),
             procedure: Procedure::Ltm,
         };
     }
@@ -245,27 +199,24 @@ impl Switched<'_, '_> {
     /// Sends the preamble that a PDCCH order requested, if the time of that preamble has come. The
     /// candidate cell measures the timing advance with the preamble.
     fn send_ordered_preamble<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
-        let (ue, now) = (self.0.ue, env.now);
-        let ordered = self
-            .0
-            .state
-            .ltm
-            .as_mut()
-            .and_then(|ltm| ltm.take_due_preamble(now));
-        let Some(cell) = ordered else { return };
-        let serving = self.0.service.stack.serving_cell(ue);
-        let Some(leg) = self.0.leg_in(cell).filter(|_| serving != Some(cell)) else {
+        let (ue, now) = (self.ue, env.now);
+        let ltm = self.state.ltm.as_mut();
+        let Some(cell) = ltm.and_then(|ltm| ltm.take_due_preamble(now)) else {
+            return;
+        };
+        let serving = self.service.stack.serving_cell(ue);
+        let Some(leg) = self.leg_in(cell).filter(|_| serving != Some(cell)) else {
             return;
         };
         record_cell_event((ue, cell), RrcEvent::PreambleSent, env);
-        let least_db = self.0.config.monitoring.q_out.0;
-        let is_heard = self.0.service.is_heard(leg, least_db, motion, now);
-        self.0.service.leave_leg(leg);
-        let is_held = self.0.state.network.candidacy.has_reservation(cell);
+        let least_db = self.config.monitoring.q_out.0;
+        let is_heard = self.service.is_heard(leg, least_db, motion, now);
+        self.service.leave_leg(leg);
+        let is_held = self.state.network.candidacy.has_reservation(cell);
         if is_heard[Direction::Uplink.index()] && is_held {
-            let air = &mut self.0.service.stack.air;
+            let air = &mut self.service.stack.air;
             let round_trip = round_trip(air, (ue, cell), now, motion);
-            if let Some(ltm) = &mut self.0.state.ltm {
+            if let Some(ltm) = &mut self.state.ltm {
                 ltm.on_preamble(now, cell, round_trip);
             }
             record_cell_event((ue, cell), RrcEvent::TimingAcquired, env);
@@ -274,18 +225,14 @@ impl Switched<'_, '_> {
 
     /// Updates the list of candidates in the new cell. The old cell is added, and the other
     /// candidates stay in the list.
-    pub(in crate::access) fn on_new_serving_cell(
-        &mut self,
-        cell: CellId,
-        env: &Env<'_, impl Probe>,
-    ) {
+    pub(crate) fn update_candidates(&mut self, cell: CellId, env: &Env<'_, impl Probe>) {
         let mut source = None;
-        self.0.state.record.update_row(|row| {
+        self.state.record.update_row(|row| {
             source = Some(row.source).filter(|_| is_to_candidate(row.procedure));
         });
-        let cells = self.0.cells;
+        let cells = self.cells;
         let place = |cell: CellId| cells.binary_search(&cell).ok();
-        let survey = &mut self.0.state.survey;
+        let survey = &mut self.state.survey;
         let here = place(cell);
         let kept = survey.conditions.candidates().iter().copied();
         let kept = kept.filter(|&position| Some(position) != here);
@@ -298,12 +245,12 @@ impl Switched<'_, '_> {
     }
 
     /// Handles the UE's complete message at the target. The candidates stay prepared.
-    pub(in crate::access) fn on_complete(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn on_switched(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) {
         let mut source = cell;
-        self.0.state.record.update_row(|row| source = row.source);
-        let ltm = self.0.state.ltm.as_mut();
+        self.state.record.update_row(|row| source = row.source);
+        let ltm = self.state.ltm.as_mut();
         let lacks_candidates = ltm.is_some_and(|ltm| ltm.take_lacks_candidates());
-        self.0.with_network(env, |network, step| {
+        self.with_network(env, |network, step| {
             network
                 .candidacy
                 .on_switched([source, cell], lacks_candidates, step);
@@ -312,6 +259,6 @@ impl Switched<'_, '_> {
 }
 
 /// Returns true if the procedure enters one of the candidates that stay prepared.
-pub(in crate::access) fn is_to_candidate(procedure: Procedure) -> bool {
+pub(crate) fn is_to_candidate(procedure: Procedure) -> bool {
     matches!(procedure, Procedure::Ltm | Procedure::Recovery)
 }

@@ -1,14 +1,7 @@
 //! State of one UE under mobility management, with references to the shared state that its
-//! procedures change. Functions of this module send the UE's reports and RRC messages. The
-//! procedures are in [`handover`](super::handover) and [`failure`](super::failure).
+//! procedures change. Functions of this module send the UE's reports and RRC messages.
 
-use super::attach::Attaching;
-use super::carriers::Aggregated;
-use super::conditional::Conditional;
-use super::daps::DapsHandover;
-use super::ltm::Switched;
-use super::scg::Scg;
-use super::utra::Utran;
+use crate::access::plane::event::Event;
 use crate::access::plane::moves::Move;
 use crate::access::plane::service::Service;
 use crate::config::{Env, MobilityConfig};
@@ -16,18 +9,17 @@ use crate::rlc::Generation;
 use crate::rrc::CellSelection;
 use crate::rrc::contention::Contention;
 use crate::rrc::filter::Level;
-use crate::rrc::mobility::{MeasurementReport, Message, Stage, UeMobility};
-use crate::rrc::network::Act;
-use crate::rrc::policy::{HandoverPolicy, Policy, Report};
+use crate::rrc::message::Message;
+use crate::rrc::mobility::UeMobility;
+use crate::rrc::policy::Policy;
 use crate::rrc::random_access::CellAccess;
 use fadeout_core::{
-    CellId, Direction, Hertz, Motion, Packet, Probe, RrcEvent, RrcRow, Span, Time, UeId,
+    CellId, Direction, Hertz, LinkInfo, Motion, Packet, Probe, RrcEvent, RrcRow, Span, Time, UeId,
 };
-use std::collections::VecDeque;
 
 /// A UE under mobility management, with references to all state that its procedures read and
 /// change.
-pub(in crate::access) struct Managed<'a> {
+pub(crate) struct Managed<'a> {
     pub service: &'a mut Service,
     pub ue: UeId,
     pub config: &'a MobilityConfig,
@@ -41,8 +33,6 @@ pub(in crate::access) struct Managed<'a> {
     /// Number of the next message.
     pub next_message: &'a mut u64,
     pub moves: &'a mut Vec<Move>,
-    /// Network decisions to carry out. Empty between two steps.
-    pub acts: &'a mut VecDeque<Act>,
     /// Scratch space for the levels of the cells, valid during one measurement.
     pub samples: &'a mut Vec<Level>,
     /// Scratch space for the positions of the evaluated cells, valid during one measurement.
@@ -62,7 +52,7 @@ pub(in crate::access) struct Managed<'a> {
 
 impl Managed<'_> {
     /// Returns the random access configuration and the frame structure of a cell.
-    pub(in crate::access) fn access_in(&self, cell: CellId) -> CellAccess<'_> {
+    pub(crate) fn access_in(&self, cell: CellId) -> CellAccess<'_> {
         CellAccess {
             config: &self.config.access,
             frame: &self.service.cells[cell.index()].plan.frame,
@@ -72,7 +62,7 @@ impl Managed<'_> {
 
 /// Carrier and generation of a cell, as a UE knows them.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(in crate::access) struct CellKind {
+pub(crate) struct CellKind {
     pub carrier: Hertz,
     pub generation: Generation,
     /// True if the cell is a 3G cell. The value of `generation` is then meaningless.
@@ -80,7 +70,7 @@ pub(in crate::access) struct CellKind {
 }
 
 /// Writes a row of the RRC table about a given cell.
-pub(in crate::access) fn record_cell_event(
+pub(crate) fn record_cell_event(
     (ue, cell): (UeId, CellId),
     event: RrcEvent,
     env: &mut Env<'_, impl Probe>,
@@ -95,13 +85,13 @@ pub(in crate::access) fn record_cell_event(
 
 impl Managed<'_> {
     /// Sends the measurement reports that are due.
-    pub(in crate::access) fn report(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn report(&mut self, env: &mut Env<'_, impl Probe>) {
         let serving = self.service.stack.serving_cell(self.ue);
         let here = serving.and_then(|cell| self.cells.binary_search(&cell).ok());
         let Some(here) = here.filter(|_| self.state.is_connected()) else {
             return;
         };
-        let is_in_utra = Utran(self).is_in_utra();
+        let is_in_utra = self.is_in_utra();
         for number in 0..self.state.survey.events() {
             if !self.state.survey.fits(number, is_in_utra) {
                 continue;
@@ -123,7 +113,7 @@ impl Managed<'_> {
     }
 
     /// Sends a message over the signalling radio bearer. The message may be lost with the link.
-    pub(in crate::access) fn send(
+    pub(crate) fn send(
         &mut self,
         direction: Direction,
         message: Message,
@@ -140,88 +130,47 @@ impl Managed<'_> {
         let number = *self.next_message;
         *self.next_message += 1;
         self.state.messages.add(number, message);
-        if Utran(self).is_in_utra() {
-            return Utran(self).send((direction, number), message, env.now);
+        if self.is_in_utra() {
+            // No message is lost in a cell of 3G.
+            let at = env.now.saturating_add(message.time_in_utra());
+            let event = Event::RrcMessage(self.ue, direction, number);
+            return self.service.stack.events.schedule(at, event);
         }
-        let size = message.size() + Scg(self).extra_bytes(message);
+        let node = self.state.secondary_node.as_ref();
+        let size = message.size() + node.map_or(0, |node| node.extra_bytes(message));
         let packet = env.pool.insert(Packet::message(number, size));
         let entering = (bearer, direction, packet);
         self.service
             .on_packet(env.now, entering, env.pool, env.probe);
     }
 
-    pub(in crate::access) fn on_message(
-        &mut self,
-        direction: Direction,
-        message: Message,
-        env: &mut Env<'_, impl Probe>,
-    ) {
-        match (direction, message) {
-            (Direction::Uplink, Message::Report(report)) => self.on_report(&report, env),
-            (Direction::Downlink, Message::Command(target)) => {
-                self.on_command(target, env);
-            }
-            (Direction::Uplink, Message::Complete) => self.on_complete(env),
-            (Direction::Downlink, Message::Secondaries(all)) => {
-                Aggregated(self).on_cells(&all, env);
-            }
-            (Direction::Uplink, Message::SecondariesReady) => Aggregated(self).on_confirmation(env),
-            (Direction::Downlink, Message::Candidates(all)) => {
-                Conditional(self).on_candidates(all, env);
-            }
-            (Direction::Uplink, Message::CandidatesReady) => {}
-            (Direction::Uplink, Message::AccessFailed) => DapsHandover(self).on_fallen_back(env),
-            (Direction::Downlink, Message::ReleaseSource) => DapsHandover(self).release_source(env),
-            (_, Message::Node(message)) => Scg(self).on_message(message, env),
-            (Direction::Downlink, Message::Switch(target)) => {
-                Switched(self).on_command(target, env);
-            }
-            (Direction::Downlink, Message::Question(round)) => {
-                Attaching(self).on_request(round, env);
-            }
-            (Direction::Uplink, Message::Answer(round)) => Attaching(self).on_answer(round, env),
-            _ => debug_assert!(false, "{message:?} does not go {}", direction.name()),
-        }
+    /// Wakes the UE's cell for downlink messages that wait.
+    pub(crate) fn wake_downlink(&mut self, now: Time) {
+        let leg = self.service.stack.ues[self.ue.index()].legs().first();
+        let leg = leg.copied();
+        self.service.activate(now, leg, Direction::Downlink, 0);
     }
 
-    /// Handles a measurement report at the source: the policy chooses the target.
-    fn on_report(&mut self, report: &MeasurementReport, env: &mut Env<'_, impl Probe>) {
-        let best = report.cells().first().unwrap_or(&report.serving).cell;
-        record_cell_event((self.ue, best), RrcEvent::ReportReceived, env);
+    /// Passes `info` to listeners of the UE's link.
+    pub(crate) fn notify_listeners(&mut self, info: LinkInfo) {
+        let ue = self.ue;
+        self.moves.push(Move::LinkNotice { ue, info });
+    }
+
+    /// Returns the 3G cell in which the UE is, or which the UE has just left. `None` if the UE's
+    /// cell is not a 3G cell.
+    pub(crate) fn utra_cell(&self) -> Option<CellId> {
         let serving = self.service.stack.serving_cell(self.ue);
-        let event = self.state.survey.kind(report.event);
-        // The reported serving cell is no longer the UE's serving cell, so the report is obsolete.
-        let Some(event) = event.filter(|_| serving == Some(report.serving.cell)) else {
-            return;
-        };
-        if self.is_busy() {
-            return;
-        }
-        if event.is_about_secondaries() {
-            return Aggregated(self).on_report(report, env);
-        }
-        let prepares = (self.config.conditional.as_ref())
-            .is_some_and(|config| !config.commanding.contains(&report.event));
-        if prepares {
-            return Conditional(self).on_report((event, report), env);
-        }
-        let target = self.policy.choose(&Report {
-            now: env.now,
-            ue: self.ue,
-            event,
-            serving: report.serving,
-            cells: report.cells(),
-            measured: self.cells,
-            loads: self.loads,
-            most_ues: self.config.most_ues,
-        });
-        if let Some(target) = target.filter(|target| self.cells.binary_search(target).is_ok()) {
-            self.prepare_handover(target, env);
-        }
+        serving.filter(|&cell| self.config.is_utra(cell))
+    }
+
+    /// Returns true if the UE is in a cell of 3G.
+    pub(crate) fn is_in_utra(&self) -> bool {
+        self.state.is_connected() && self.utra_cell().is_some()
     }
 
     /// Writes a row of the RRC table about the serving cell.
-    pub(in crate::access) fn record_event(&self, event: RrcEvent, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn record_event(&self, event: RrcEvent, env: &mut Env<'_, impl Probe>) {
         if let Some(cell) = self.service.stack.serving_cell(self.ue) {
             record_cell_event((self.ue, cell), event, env);
         }
@@ -230,7 +179,7 @@ impl Managed<'_> {
     /// Measures the cells and returns the best cell with its RSRP in dBm. Among cells with equal
     /// levels, the first is returned. If `is_any` is true, cells of all generations are measured.
     /// Otherwise only cells of the serving cell's generation are measured.
-    pub(in crate::access) fn best_cell<M: Motion>(
+    pub(crate) fn best_cell<M: Motion>(
         &mut self,
         is_any: bool,
         motion: &mut M,
@@ -256,24 +205,37 @@ impl Managed<'_> {
     }
 
     /// Returns true if a change of the UE's cell or of its secondary node is under way.
-    pub(in crate::access) fn is_busy(&self) -> bool {
+    pub(crate) fn is_busy(&self) -> bool {
         let node = self.state.secondary_node.as_ref();
         is_changing(self) || node.is_some_and(|node| node.network.is_busy())
     }
 }
 
 /// Returns true if a change of the UE's cell is under way.
-pub(in crate::access) fn is_changing(managed: &Managed<'_>) -> bool {
+pub(crate) fn is_changing(managed: &Managed<'_>) -> bool {
     let state = &*managed.state;
     let mut bearers = managed.service.stack.ues[managed.ue.index()]
         .bearers()
         .iter();
-    !matches!(state.stage, Stage::Connected)
-        || state.network.is_busy()
-        || state.daps.is_some()
-        || state.ltm.as_ref().is_some_and(|ltm| ltm.is_switching())
+    state.is_changing_cell()
         || bearers.any(|bearer| {
             let drb = &managed.service.stack.bearers[bearer.index()];
             drb.transfers().is_between_cells() || drb.is_dual
         })
+}
+
+/// Returns a time in seconds, the unit of a handover row.
+pub(crate) fn seconds(at: Time) -> f64 {
+    at.since(Time::ZERO).as_secs_f64()
+}
+
+/// Disconnects the signalling bearers from the UE's leg.
+pub(crate) fn leave_signalling(managed: &mut Managed<'_>, env: &mut Env<'_, impl Probe>) {
+    let stack = &mut managed.service.stack;
+    let rrc = &stack.ues[managed.ue.index()];
+    for bearer in [rrc.signalling(), rrc.control()].into_iter().flatten() {
+        let drb = &mut stack.bearers[bearer.index()];
+        drb.reestablish((0, env.now), env, &mut stack.storage);
+        drb.on_left();
+    }
 }

@@ -3,7 +3,6 @@
 
 use super::gaps::measure_in_gap;
 use super::managed::{CellKind, Managed, record_cell_event};
-use super::rates::Rates;
 use super::scg::Scg;
 use crate::air::{Air, Bounded, InstantCache};
 use crate::config::{Aggregation, Env, MeasurementEvent};
@@ -17,11 +16,7 @@ use fadeout_core::{CellId, MeasurementRow, Motion, Point, Probe, RrcEvent, Span,
 
 impl Managed<'_> {
     /// Measures the UE's cells, if that is due, and feeds the measurement events.
-    pub(in crate::access) fn measure<M: Motion>(
-        &mut self,
-        motion: &mut M,
-        env: &mut Env<'_, impl Probe>,
-    ) {
+    pub(crate) fn measure<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         if self.state.survey.next_at() > env.now {
             return;
         }
@@ -53,8 +48,8 @@ impl Managed<'_> {
             // Bounds by position require constant cell offsets. No bounds exist for the execution
             // conditions of conditional handover and LTM.
             may_set_bounds: !self.policy.has_offsets()
-                && self.config.conditional.is_none()
-                && self.config.ltm.is_none(),
+                && self.config.conditional().is_none()
+                && self.config.ltm().is_none(),
             past: self.past,
         };
         let nothing = Level::from(f64::NEG_INFINITY);
@@ -69,7 +64,7 @@ impl Managed<'_> {
         }
         let may_set_bounds = run.may_set_bounds && is_bounded;
         measure_in_gap(self, (serving, &secondaries), env);
-        Rates(self).report_rate(env.now);
+        self.report_rate(env);
         let Managed {
             ue,
             cells,

@@ -10,14 +10,12 @@ use crate::config::{AirInterface, LegId, MobilityConfig};
 use crate::rrc::contention::Contention;
 use crate::rrc::filter::Level;
 use crate::rrc::mobility::UeMobility;
-use crate::rrc::network::Act;
 use crate::rrc::policy::Policy;
 use fadeout_core::{CellId, Span, UeId};
-use std::collections::VecDeque;
 
 /// State of mobility management, for all UEs that are under mobility management.
 #[derive(Debug)]
-pub(in crate::access) struct Mobility {
+pub(crate) struct Mobility {
     pub config: MobilityConfig,
     /// Cells that a UE in LTE measures, and cells that a UE in NR measures, each cell with its
     /// kind. The last two entries are for UEs with a managed secondary node.
@@ -32,7 +30,6 @@ pub(in crate::access) struct Mobility {
     /// Number of the next message.
     pub next_message: u64,
     pub moves: Vec<Move>,
-    pub acts: VecDeque<Act>,
     pub samples: Vec<Level>,
     pub visited: Vec<usize>,
     pub least_db: Vec<f64>,
@@ -42,14 +39,14 @@ pub(in crate::access) struct Mobility {
 
 impl Mobility {
     /// Returns the managed UEs and their states.
-    pub(in crate::access) fn states(&self) -> impl Iterator<Item = (UeId, &UeMobility)> {
+    pub(crate) fn states(&self) -> impl Iterator<Item = (UeId, &UeMobility)> {
         let ues = (0..).map(UeId).zip(&self.ues);
         ues.filter_map(|(ue, state)| Some((ue, state.as_deref()?)))
     }
 
     /// Returns all legs that a managed UE has ever had. Returns no leg for a UE that is not
     /// managed.
-    pub(in crate::access) fn legs_ever(&self, ue: UeId) -> impl Iterator<Item = LegId> + '_ {
+    pub(crate) fn legs_ever(&self, ue: UeId) -> impl Iterator<Item = LegId> + '_ {
         let state = self.ues.get(ue.index()).and_then(Option::as_ref);
         let legs = state.into_iter().flat_map(|state| &state.legs);
         legs.map(|&(_, leg)| leg)
@@ -57,24 +54,24 @@ impl Mobility {
 
     /// Makes the UE report its data rate to listeners of its link, too. Returns false if the UE is
     /// not under mobility management.
-    pub(in crate::access) fn report_rates_of(&mut self, ue: UeId) -> bool {
+    pub(crate) fn report_rates_of(&mut self, ue: UeId) -> bool {
         let state = self.ues.get_mut(ue.index()).and_then(Option::as_mut);
-        state.map(|state| state.reported_rate = Some(0.0)).is_some()
+        state.map(|state| state.rates.begin()).is_some()
     }
 
     /// Returns true if the UE is under mobility management.
-    pub(in crate::access) fn is_managed(&self, ue: UeId) -> bool {
+    pub(crate) fn is_managed(&self, ue: UeId) -> bool {
         self.ues.get(ue.index()).is_some_and(Option::is_some)
     }
 
     /// Queues the forwarded packets as [`Move`]s, and schedules the UE's next wake-up for mobility.
-    pub(in crate::access) fn finish_step(&mut self, ue: UeId, stack: &mut Stack) {
+    pub(crate) fn finish_step(&mut self, ue: UeId, stack: &mut Stack) {
         stack.send_forwarded(&mut self.moves);
         self.arm(ue, stack);
     }
 
     /// Schedules the UE's next wake-up for mobility.
-    pub(in crate::access) fn arm(&mut self, ue: UeId, stack: &mut Stack) {
+    pub(crate) fn arm(&mut self, ue: UeId, stack: &mut Stack) {
         let Some(Some(state)) = self.ues.get_mut(ue.index()) else {
             return;
         };
@@ -89,7 +86,7 @@ impl Mobility {
     }
 
     /// Applies `action` to a managed UE, then schedules the UE's next wake-up.
-    pub(in crate::access) fn with_managed(
+    pub(crate) fn with_managed(
         &mut self,
         service: &mut Service,
         ue: UeId,
@@ -108,7 +105,6 @@ impl Mobility {
             held,
             next_message,
             moves,
-            acts,
             samples,
             visited,
             least_db,
@@ -131,7 +127,6 @@ impl Mobility {
                 held,
                 next_message,
                 moves,
-                acts,
                 samples,
                 visited,
                 least_db,

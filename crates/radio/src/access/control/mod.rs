@@ -1,22 +1,23 @@
 //! Mobility management of UEs: measurements, procedures, and the decisions of base stations.
 
 pub(super) mod attach;
-mod backhaul;
 mod beam_failure;
-mod carriers;
+pub(super) mod carriers;
 mod cell_entry;
-mod conditional;
+pub(super) mod conditional;
 pub(super) mod daps;
 mod failure;
 mod gaps;
 mod handover;
 mod link_evaluation;
-mod ltm;
+pub(super) mod ltm;
 pub(super) mod managed;
 mod measure;
 pub(super) mod mobility;
+mod network_effects;
 mod rach_less;
+mod random_access;
 mod rates;
 pub(super) mod scg;
 pub(super) mod start;
-pub(super) mod utra;
+mod utra;

@@ -3,9 +3,7 @@
 //!
 //! Standard: TS 36.331 §5.3.5.4; TS 38.300 §9.2.3.6.
 
-use super::conditional::Conditional;
-use super::handover::seconds;
-use super::managed::{Managed, record_cell_event};
+use super::managed::{Managed, record_cell_event, seconds};
 use crate::air::measure::round_trip;
 use crate::cell::CellMac;
 use crate::config::{AirInterface, Env, FirstGrant, LegId, MobilityConfig, RadioError};
@@ -44,10 +42,7 @@ fn may_skip(
 
 /// Checks that at least one pair of cells allows entry without random access, if such entry is
 /// configured.
-pub(in crate::access) fn check(
-    config: &MobilityConfig,
-    cells: &[CellMac],
-) -> Result<(), RadioError> {
+pub(crate) fn check(config: &MobilityConfig, cells: &[CellMac]) -> Result<(), RadioError> {
     let Some(rach_less) = &config.rach_less else {
         return Ok(());
     };
@@ -75,25 +70,20 @@ pub(in crate::access) fn check(
     })
 }
 
-/// Mutable access to a UE's state, for entry into a cell with or without random access.
-pub(in crate::access) struct RachLessEntry<'m, 'a>(pub &'m mut Managed<'a>);
-
-impl RachLessEntry<'_, '_> {
+impl Managed<'_> {
     /// Returns how the UE enters the target of a handover command. The entry may start at
     /// `ready_at`.
-    pub(in crate::access) fn entry(&self, ends: [CellId; 2], ready_at: Time) -> EntryAccess {
+    pub(crate) fn entry_access(&self, ends: [CellId; 2], ready_at: Time) -> EntryAccess {
         let skips =
-            |rach_less: &&RachLess| may_skip(rach_less, self.0.config, &self.0.service.cells, ends);
-        match self.0.config.rach_less.as_ref().filter(skips) {
-            None => {
-                EntryAccess::Random(RandomAccess::new(self.0.access_in(ends[1]), ready_at, true))
-            }
+            |rach_less: &&RachLess| may_skip(rach_less, self.config, &self.service.cells, ends);
+        match self.config.rach_less.as_ref().filter(skips) {
+            None => EntryAccess::Random(RandomAccess::new(self.access_in(ends[1]), ready_at, true)),
             Some(&RachLess { timing, grant }) => {
                 let advance = match timing {
                     TargetTiming::Zero => Some(Span::ZERO),
                     TargetTiming::Source => None,
                 };
-                let frame = self.0.access_in(ends[1]).frame;
+                let frame = self.access_in(ends[1]).frame;
                 EntryAccess::Granted(GrantedAccess::new((grant, advance), ready_at, frame))
             }
         }
@@ -101,19 +91,14 @@ impl RachLessEntry<'_, '_> {
 
     /// Returns an entry without random access. The UE already has the timing advance of the cell,
     /// and the cell sends the first grant on PDCCH.
-    pub(in crate::access) fn granted_entry(
-        &self,
-        cell: CellId,
-        advance: Span,
-        ready_at: Time,
-    ) -> EntryAccess {
+    pub(crate) fn granted_entry(&self, cell: CellId, advance: Span, ready_at: Time) -> EntryAccess {
         let grant = (FirstGrant::ON_PDCCH, Some(advance));
-        let frame = self.0.access_in(cell).frame;
+        let frame = self.access_in(cell).frame;
         EntryAccess::Granted(GrantedAccess::new(grant, ready_at, frame))
     }
 
     /// Runs the steps of an entry without random access that are due on a leg.
-    pub(in crate::access) fn advance_entry<M: Motion>(
+    pub(crate) fn advance_granted_entry<M: Motion>(
         &mut self,
         (leg, access): (LegId, &mut GrantedAccess),
         procedure: Procedure,
@@ -121,10 +106,10 @@ impl RachLessEntry<'_, '_> {
         env: &mut Env<'_, impl Probe>,
     ) -> Progress {
         let now = env.now;
-        let cell = self.0.service.stack.legs[leg.index()].config.cell;
-        let least_db = self.0.config.monitoring.q_out.0;
-        let mut is_heard = self.0.service.is_heard(leg, least_db, motion, now);
-        if !Conditional(self.0).is_answered(cell, procedure) {
+        let cell = self.service.stack.legs[leg.index()].config.cell;
+        let least_db = self.config.monitoring.q_out.0;
+        let mut is_heard = self.service.is_heard(leg, least_db, motion, now);
+        if !self.is_answered(cell, procedure) {
             is_heard = [false; 2];
         }
         let is_timed = self.is_in_time((cell, access.advance()), motion, now);
@@ -140,11 +125,10 @@ impl RachLessEntry<'_, '_> {
             GrantStep::Grant | GrantStep::Answer => is_heard[Direction::Downlink.index()],
         });
         for _ in 0..sent {
-            record_cell_event((self.0.ue, cell), RrcEvent::FirstUplink, env);
+            record_cell_event((self.ue, cell), RrcEvent::FirstUplink, env);
         }
         if let Some(at) = heard_at {
-            self.0
-                .state
+            self.state
                 .record
                 .update_row(|row| row.completed_s = seconds(at));
         }
@@ -162,9 +146,9 @@ impl RachLessEntry<'_, '_> {
         let Some(advance) = advance else {
             return true;
         };
-        let air = &mut self.0.service.stack.air;
-        let round_trip = round_trip(air, (self.0.ue, cell), now, motion);
-        let mu = match self.0.service.cells[cell.index()].plan.config.air {
+        let air = &mut self.service.stack.air;
+        let round_trip = round_trip(air, (self.ue, cell), now, motion);
+        let mu = match self.service.cells[cell.index()].plan.config.air {
             AirInterface::Lte { .. } => 0,
             AirInterface::Nr { mu } => mu,
         };
@@ -174,7 +158,7 @@ impl RachLessEntry<'_, '_> {
 
     /// Returns the times between the steps of an entry in a cell.
     fn grant_times(&self, cell: CellId) -> GrantTimes<'_> {
-        let plan = &self.0.service.cells[cell.index()].plan;
+        let plan = &self.service.cells[cell.index()].plan;
         let (timing, slot) = (&plan.config.timing, plan.frame.slot());
         GrantTimes {
             frame: &plan.frame,

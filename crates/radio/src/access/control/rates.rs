@@ -1,49 +1,26 @@
-//! Data rates of UEs under mobility management, as reported to flows.
+//! Data rate of a UE under mobility management, for the reports of `rrc/rates.rs`.
 
 use super::managed::Managed;
-use fadeout_core::{Direction, LinkInfo, Rate, Time};
+use crate::config::Env;
+use fadeout_core::{Direction, Probe};
 
-/// Smallest relative change of a rate that is reported.
-const LEAST_CHANGE: f64 = 0.05;
-
-/// Mutable access to a UE's state, for reports of its data rate.
-pub(in crate::access) struct Rates<'m, 'a>(pub &'m mut Managed<'a>);
-
-impl Rates<'_, '_> {
-    /// Reports the UE's downlink rate if the rate has changed. The rate is that of the MCS for the
+impl Managed<'_> {
+    /// Computes the UE's downlink rate and reports a change. The rate is that of the MCS for the
     /// UE's SINR without fading, divided by the number of UEs in the cell.
-    pub(in crate::access) fn report_rate(&mut self, now: Time) {
-        let stack = &self.0.service.stack;
-        let Some(reported) = self.0.state.reported_rate else {
+    pub(crate) fn report_rate(&mut self, env: &mut Env<'_, impl Probe>) {
+        let leg = self.service.stack.ues[self.ue.index()].legs().first();
+        let is_used = self.state.rates.are_used() && self.state.is_connected();
+        let Some(&leg) = leg.filter(|_| is_used) else {
             return;
         };
-        let leg = stack.ues[self.0.ue.index()].legs().first();
-        let Some(&leg) = leg.filter(|_| self.0.state.is_connected()) else {
-            return;
-        };
+        let stack = &self.service.stack;
         let cell = stack.legs[leg.index()].config.cell;
-        let sinr_db = stack.air.quality_db(leg, now)[Direction::Downlink.index()];
-        let alone = self.0.service.cells[cell.index()]
-            .plan
-            .downlink_rate(sinr_db);
-        let rate = alone / f64::from(self.0.loads[cell.index()].max(1));
-        if (rate - reported).abs() > LEAST_CHANGE * reported {
-            self.0.state.reported_rate = Some(rate);
-            self.0
-                .notify_listeners(LinkInfo::Rate(Rate::from_bits_per_sec(rate as u64)));
-        }
-    }
-
-    /// Reports a rate of zero, because the UE has no cell.
-    pub(in crate::access) fn report_no_rate(&mut self) {
-        if self
-            .0
-            .state
-            .reported_rate
-            .is_some_and(|reported| reported > 0.0)
-        {
-            self.0.state.reported_rate = Some(0.0);
-            self.0.notify_listeners(LinkInfo::Rate(Rate::ZERO));
-        }
+        let sinr_db = stack.air.quality_db(leg, env.now)[Direction::Downlink.index()];
+        let plan = &self.service.cells[cell.index()].plan;
+        let sharing = self.loads[cell.index()].max(1);
+        let rate = plan.downlink_rate(sinr_db) / f64::from(sharing);
+        self.with_effects(env, |state, _, effects| {
+            state.rates.on_measured(rate, effects);
+        });
     }
 }

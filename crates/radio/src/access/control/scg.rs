@@ -15,8 +15,7 @@
 
 mod leg;
 
-use super::backhaul::with_step;
-use super::handover::seconds;
+use super::managed::seconds;
 use super::managed::{CellKind, Managed, is_changing, record_cell_event};
 use crate::access::plane::service::Service;
 use crate::access::plane::stack::Stack;
@@ -26,11 +25,13 @@ use crate::config::{
     SecondaryAtHandover,
 };
 use crate::rlc::Generation;
-use crate::rrc::mobility::{MeasurementReport, Message, UeMobility};
-use crate::rrc::network::Step;
+use crate::rrc::effect::Step;
+use crate::rrc::message::Message;
+use crate::rrc::mobility::UeMobility;
+use crate::rrc::report::MeasurementReport;
 use crate::rrc::secondary_node::{
-    CELL_GROUP_BYTES, FailureReaction, NodeAct, NodeDecision, NodeMessage, Order, RequestReason,
-    ScgState, SecondaryNetwork, SecondaryNode,
+    FailureReaction, NodeAct, NodeDecision, NodeMessage, Order, RequestReason, ScgState,
+    SecondaryNetwork, SecondaryNode,
 };
 use crate::rrc::survey::Survey;
 use fadeout_core::{
@@ -42,7 +43,7 @@ use fadeout_core::{
 const SECONDARY_LEG: u8 = 1;
 
 /// Checks that the configuration allows cell changes of a UE that has two legs.
-pub(in crate::access) fn check(
+pub(crate) fn check(
     service: &Service,
     ue: UeId,
     config: &MobilityConfig,
@@ -76,7 +77,7 @@ pub(in crate::access) fn check(
             expected: expected.into(),
         })
     };
-    if config.daps || config.conditional.is_some() || config.ltm.is_some() {
+    if config.is_daps() || config.conditional().is_some() || config.ltm().is_some() {
         return refuse("by another procedure", "`procedure = \"plain\"`");
     }
     if is_managed && config.rach_less.is_some() {
@@ -115,7 +116,7 @@ pub(in crate::access) fn check(
 }
 
 /// Returns true if the network manages the secondary node of a UE, which must have a split bearer.
-pub(in crate::access) fn is_managed(service: &Service, ue: UeId, config: &MobilityConfig) -> bool {
+pub(crate) fn is_managed(service: &Service, ue: UeId, config: &MobilityConfig) -> bool {
     let stack = &service.stack;
     let is_split = |bearer: &DrbId| stack.bearers[bearer.index()].config().split.is_some();
     config.secondary_node.is_some() && stack.ues[ue.index()].bearers().iter().any(is_split)
@@ -123,7 +124,7 @@ pub(in crate::access) fn is_managed(service: &Service, ue: UeId, config: &Mobili
 
 /// Puts the secondary node of a UE under management by the network. The UE may have a secondary
 /// node already.
-pub(in crate::access) fn begin_management(
+pub(crate) fn begin_management(
     service: &mut Service,
     (config, cells): (&MobilityConfig, usize),
     state: &mut UeMobility,
@@ -172,7 +173,7 @@ pub(in crate::access) fn begin_management(
 }
 
 /// Mutable access to a UE's state, for the procedures of its secondary node.
-pub(in crate::access) struct Scg<'m, 'a>(pub &'m mut Managed<'a>);
+pub(crate) struct Scg<'m, 'a>(pub &'m mut Managed<'a>);
 
 impl Scg<'_, '_> {
     fn node(&mut self) -> Option<&mut SecondaryNode> {
@@ -187,7 +188,7 @@ impl Scg<'_, '_> {
         action: impl FnOnce(&mut SecondaryNetwork, &mut Step<'_>) -> R,
     ) -> Option<R> {
         let is_barred = is_changing(self.0);
-        with_step(self.0, env, |state, step| {
+        self.0.with_step(env, |state, step| {
             let node = state.secondary_node.as_mut()?;
             node.network.is_barred = is_barred;
             Some(action(&mut node.network, step))
@@ -255,7 +256,7 @@ impl Scg<'_, '_> {
     }
 
     /// Feeds measured levels to the secondary node's events, as [`Survey::on_samples`] does.
-    pub(in crate::access) fn on_samples(
+    pub(crate) fn on_samples(
         &mut self,
         (now, over): (Time, Span),
         serving: usize,
@@ -348,11 +349,7 @@ impl Scg<'_, '_> {
     }
 
     /// Handles an RRC message about the secondary node.
-    pub(in crate::access) fn on_message(
-        &mut self,
-        message: NodeMessage,
-        env: &mut Env<'_, impl Probe>,
-    ) {
+    pub(crate) fn on_message(&mut self, message: NodeMessage, env: &mut Env<'_, impl Probe>) {
         match message {
             NodeMessage::Report { is_pscell, report } => self.on_report(is_pscell, &report, env),
             NodeMessage::Order { order, number } => self.on_order(order, number, env),
@@ -395,17 +392,13 @@ impl Scg<'_, '_> {
     }
 
     /// Handles a message from a link. Returns true if the message is about the secondary node.
-    pub(in crate::access) fn on_wired(
-        &mut self,
-        number: u64,
-        env: &mut Env<'_, impl Probe>,
-    ) -> bool {
+    pub(crate) fn on_wired(&mut self, number: u64, env: &mut Env<'_, impl Probe>) -> bool {
         let is_it = self.with_node(env, |network, step| network.on_message(number, step));
         is_it == Some(true)
     }
 
     /// Carries out a decision of the network's state machine.
-    pub(in crate::access) fn carry_out(&mut self, act: NodeAct, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn carry_out(&mut self, act: NodeAct, env: &mut Env<'_, impl Probe>) {
         match act {
             NodeAct::SendOrder { order, number } => {
                 let cell = match order {
@@ -478,11 +471,7 @@ impl Scg<'_, '_> {
     }
 
     /// Runs the due steps of the secondary node's procedures.
-    pub(in crate::access) fn proceed<M: Motion>(
-        &mut self,
-        motion: &mut M,
-        env: &mut Env<'_, impl Probe>,
-    ) {
+    pub(crate) fn proceed<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         if self.node().is_none() {
             return;
         }
@@ -502,7 +491,7 @@ impl Scg<'_, '_> {
 
     /// Handles the failure of the secondary leg at the network. `found_at` is the time at which the
     /// failure was detected.
-    pub(in crate::access) fn on_failed(&mut self, found_at: Time, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn on_failed(&mut self, found_at: Time, env: &mut Env<'_, impl Probe>) {
         let master = self
             .0
             .service
@@ -525,7 +514,7 @@ impl Scg<'_, '_> {
 
     /// Requests a secondary cell for the UE's handover to `target`, before the handover command is
     /// sent. Returns false if the target's base station plans no secondary node.
-    pub(in crate::access) fn request_for_handover(
+    pub(crate) fn request_for_handover(
         &mut self,
         target: CellId,
         env: &mut Env<'_, impl Probe>,
@@ -556,18 +545,9 @@ impl Scg<'_, '_> {
         true
     }
 
-    /// Returns the additional bytes of a message that also configures a secondary node.
-    pub(in crate::access) fn extra_bytes(&mut self, message: Message) -> u32 {
-        let planned = self.node().and_then(|node| node.network.planned());
-        match (message, planned) {
-            (Message::Command(_), Some(_)) => CELL_GROUP_BYTES,
-            _ => 0,
-        }
-    }
-
     /// Cancels the planned change of the secondary node after a handover was refused or cancelled.
     /// The present secondary node stays.
-    pub(in crate::access) fn cancel_request(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn cancel_request(&mut self, env: &mut Env<'_, impl Probe>) {
         if self.with_node(env, SecondaryNetwork::cancel) == Some(true) {
             self.end_row(HandoverOutcome::Cancelled, env);
         }

@@ -19,11 +19,10 @@ use crate::rrc::contention::Contention;
 use crate::rrc::mobility::UeMobility;
 use crate::rrc::policy::{HandoverPolicy, Policy};
 use fadeout_core::{CellId, NullProbe, PacketPool, Time, UeId};
-use std::collections::VecDeque;
 
 /// Checks the configuration and builds the state of all UEs, as
 /// [`RadioAccess::manage_mobility`](crate::access::RadioAccess::manage_mobility) describes.
-pub(in crate::access) fn begin(
+pub(crate) fn begin(
     service: &mut Service,
     config: MobilityConfig,
     policy: Policy,
@@ -82,14 +81,14 @@ pub(in crate::access) fn begin(
         let group = usize::from(service.cells[cell.index()].plan.config.is_nr());
         let has_node = scg::is_managed(service, ue, &config);
         let (cells, kinds) = &groups[group + 2 * usize::from(has_node)];
-        if config.daps {
+        if config.is_daps() {
             daps::check_ue(service, ue)?;
         }
         service.stack.air.prepare_measurements(ue, cells)?;
         let signalling = BearerConfig::signalling(ue, group == 1);
         let signalling = service.establish(signalling, None)?;
         let generation = service.cells[cell.index()].plan.config.generation();
-        let control = match config.ltm.is_some() {
+        let control = match config.ltm().is_some() {
             true => Some(service.establish(BearerConfig::control(ue), None)?),
             false => None,
         };
@@ -111,7 +110,7 @@ pub(in crate::access) fn begin(
         state.gap_carriers = service.begin_gaps(ever, kinds, config.gaps.as_ref());
         if let Some(watch) = &mut state.beams {
             let period = beam_failure::check_interval(service, cell);
-            watch.reset(Time::ZERO, period);
+            watch.on_entered(Time::ZERO, period);
             BeamView(&mut service.stack.air).disable_beam_failure_model(ue);
         }
         carriers::set_secondary_cells(&mut state, (cells, kinds), &aggregation);
@@ -137,7 +136,6 @@ pub(in crate::access) fn begin(
         loads,
         next_message: 0,
         moves: Vec::new(),
-        acts: VecDeque::new(),
         samples: Vec::new(),
         visited: Vec::new(),
         least_db: Vec::new(),

@@ -15,7 +15,7 @@ const FRAME_MS: u64 = 10;
 const FRAME_NUMBERS: u64 = 1024;
 
 /// Reports a received transport block and its decoding result to the probe.
-pub(in crate::access) fn report_mac_pdu<P: Probe>(
+pub(crate) fn report_mac_pdu<P: Probe>(
     stack: &mut Stack,
     plan: &CellPlan,
     (leg, direction, process): (LegId, Direction, u8),
@@ -98,12 +98,7 @@ fn encode(stack: &mut Stack, plan: &CellPlan, (leg, direction, process): (LegId,
 }
 
 /// Reports a UE's scheduling request in `slot` to the probe.
-pub(in crate::access) fn report_request(
-    plan: &CellPlan,
-    leg: &Leg,
-    slot: u64,
-    probe: &mut impl Probe,
-) {
+pub(crate) fn report_request(plan: &CellPlan, leg: &Leg, slot: u64, probe: &mut impl Probe) {
     let LegConfig { ue, cell, .. } = leg.config;
     let (frame, in_frame) = frame_and_slot(plan, slot);
     probe.scheduling_request(SchedulingRequest {

@@ -24,7 +24,7 @@ fn format_of(drb: &Drb) -> &BearerFormat {
 
 /// Connects bearers of a UE to a leg, if `which` returns true for the bearer.
 /// [`Service::connect_bearers`] instead connects every bearer that has RLC on the leg.
-pub(in crate::access) fn connect_some_bearers(
+pub(crate) fn connect_some_bearers(
     service: &mut Service,
     (ue, leg): (UeId, LegId),
     which: impl Fn(&Drb) -> bool,
@@ -54,7 +54,7 @@ pub(in crate::access) fn connect_some_bearers(
 
 impl Service {
     /// Connects a UE to a cell on a new leg.
-    pub(in crate::access) fn connect(&mut self, ue: UeId, id: CellId) -> Result<LegId, RadioError> {
+    pub(crate) fn connect(&mut self, ue: UeId, id: CellId) -> Result<LegId, RadioError> {
         let number = self.stack.ues[ue.index()].next_leg();
         let leg = self.add_leg(ue, id, (number, number.into()))?;
         self.connect_bearers(ue, leg);
@@ -64,7 +64,7 @@ impl Service {
 
     /// Adds a leg to a UE, without bearers. `number` is the leg's number, `nth` the number of its
     /// random streams.
-    pub(in crate::access) fn add_leg(
+    pub(crate) fn add_leg(
         &mut self,
         ue: UeId,
         id: CellId,
@@ -90,13 +90,13 @@ impl Service {
     }
 
     /// Connects the bearers of a UE that have RLC on `leg` to that leg.
-    pub(in crate::access) fn connect_bearers(&mut self, ue: UeId, leg: LegId) {
+    pub(crate) fn connect_bearers(&mut self, ue: UeId, leg: LegId) {
         connect_some_bearers(self, (ue, leg), |_| true);
     }
 
     /// Sets up a bearer, as [`RadioAccess::establish`] does. The new bearer uses the random numbers
     /// of bearer `drawn_as`, or random numbers of its own if `drawn_as` is `None`.
-    pub(in crate::access) fn establish(
+    pub(crate) fn establish(
         &mut self,
         config: BearerConfig,
         drawn_as: Option<DrbId>,

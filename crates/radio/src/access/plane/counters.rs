@@ -64,14 +64,14 @@ pub struct LegCounters {
 
 impl DirectionCounters {
     /// Adds the counters of a leg.
-    pub(in crate::access) fn add_leg(&mut self, leg: &BlockCounters) {
+    pub(crate) fn add_leg(&mut self, leg: &BlockCounters) {
         self.blocks += leg.blocks;
         self.retransmissions += leg.retransmissions;
         self.lost_blocks += leg.lost_blocks;
     }
 
     /// Adds the counters of a bearer.
-    pub(in crate::access) fn add_bearer(&mut self, bearer: &BearerCounters) {
+    pub(crate) fn add_bearer(&mut self, bearer: &BearerCounters) {
         self.delivered_packets += bearer.delivered_packets;
         self.delivered_bytes += bearer.delivered_bytes;
         self.dropped_packets += bearer.dropped_packets;

@@ -14,7 +14,7 @@ use crate::leg::DuplicationControl;
 use fadeout_core::{Direction, DrbId, Probe};
 
 /// Activates duplication on the legs of the bit mask `legs` and deactivates it on all other legs.
-pub(in crate::access) fn set_downlink(
+pub(crate) fn set_downlink(
     service: &mut Service,
     bearer: DrbId,
     legs: u8,
@@ -43,7 +43,7 @@ pub(in crate::access) fn set_downlink(
 }
 
 /// Handles the control element at the UE, which changes the duplication of its uplink data.
-pub(in crate::access) fn on_control(
+pub(crate) fn on_control(
     service: &mut Service,
     control: DuplicationControl,
     env: &mut Env<'_, impl Probe>,

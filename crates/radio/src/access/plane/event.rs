@@ -6,7 +6,7 @@ use fadeout_core::{CellId, Direction, DrbId, UeId};
 /// Event of a radio access. A number in an event is the generation of a timer or the number of a
 /// message.
 #[derive(Debug, Clone, Copy)]
-pub(in crate::access) enum Event {
+pub(crate) enum Event {
     /// Slot in which a cell may have data to schedule.
     Slot(CellId, u32),
     /// End of the receiver's decoding of a transport block.

@@ -8,7 +8,7 @@ use fadeout_core::{Time, UeId};
 pub(super) const FIRST_NUMBER: u64 = 1 << 63;
 
 /// Returns true if a message with this number reports a failure.
-pub(in crate::access) fn is_report(number: u64) -> bool {
+pub(crate) fn is_report(number: u64) -> bool {
     number >= FIRST_NUMBER
 }
 
@@ -27,7 +27,7 @@ pub(super) struct UnreportedFailure {
 
 /// Failures of secondary legs that the network has not handled yet.
 #[derive(Debug, Default)]
-pub(in crate::access) struct SecondaryFailures {
+pub(crate) struct SecondaryFailures {
     pub(super) unreported: Vec<UnreportedFailure>,
     pub next_number: u64,
     /// UEs with a failure that the network must handle, each with the time at which the failure was
@@ -38,18 +38,18 @@ pub(in crate::access) struct SecondaryFailures {
 impl SecondaryFailures {
     /// Returns true if a leg has failed and the failure was not reported to the master's base
     /// station yet.
-    pub(in crate::access) fn is_unreported(&self, leg: LegId) -> bool {
+    pub(crate) fn is_unreported(&self, leg: LegId) -> bool {
         self.unreported.iter().any(|it| it.leg == leg)
     }
 
     /// Returns true if the network has failures to handle.
     #[inline]
-    pub(in crate::access) fn are_known(&self) -> bool {
+    pub(crate) fn are_known(&self) -> bool {
         !self.known.is_empty()
     }
 
     /// Removes the failure of a leg, because the leg is released.
-    pub(in crate::access) fn forget(&mut self, leg: LegId) {
+    pub(crate) fn forget(&mut self, leg: LegId) {
         self.unreported.retain(|it| it.leg != leg);
     }
 

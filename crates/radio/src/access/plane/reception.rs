@@ -9,7 +9,7 @@ use fadeout_core::{Direction, DrbId, Motion, Probe};
 
 /// Block whose PDUs were delivered. A failure that the delivery has revealed must be handled before
 /// [`Service::finish_reception`].
-pub(in crate::access) struct ReceivedBlock {
+pub(crate) struct ReceivedBlock {
     block: (LegId, Direction, u8),
     content: Option<(ContentId, Content)>,
     /// Bearer of which an RLC entity has failed, with its leg. `None` without a failure.
@@ -19,7 +19,7 @@ pub(in crate::access) struct ReceivedBlock {
 impl Service {
     /// Handles the end of a block's decoding at the receiver. Delivers the block, or reports the
     /// loss of a block that HARQ abandoned. `None` if the block is void.
-    pub(in crate::access) fn on_received<M: Motion>(
+    pub(crate) fn on_received<M: Motion>(
         &mut self,
         block: (LegId, Direction, u8),
         motion: &mut M,
@@ -89,7 +89,7 @@ impl Service {
     }
 
     /// Ends the handling of a block, after the failure that it may have revealed was handled.
-    pub(in crate::access) fn finish_reception(
+    pub(crate) fn finish_reception(
         &mut self,
         received: ReceivedBlock,
         env: &mut Env<'_, impl Probe>,
@@ -125,7 +125,7 @@ impl Service {
 
     /// Returns the leg on which an RLC entity of a bearer has failed, and the end that has found
     /// the failure. `None` without a failure, or if a report of the failure is under way.
-    pub(in crate::access) fn failed_leg(&self, bearer: DrbId) -> Option<(LegId, Finder)> {
+    pub(crate) fn failed_leg(&self, bearer: DrbId) -> Option<(LegId, Finder)> {
         let failed = self.stack.bearers[bearer.index()].failed_leg();
         failed.filter(|&(leg, _)| !self.secondary.is_unreported(leg))
     }

@@ -32,7 +32,7 @@ impl Service {
     ///
     /// Standard: TS 38.331 §5.3.10.3, §5.7.3, §5.7.5.
     #[cold]
-    pub(in crate::access) fn fail_secondary(
+    pub(crate) fn fail_secondary(
         &mut self,
         (id, finder): (LegId, Finder),
         env: &mut Env<'_, impl Probe>,
@@ -126,11 +126,7 @@ impl Service {
     }
 
     /// Repeats the failure message or handles the failure, whichever is due.
-    pub(in crate::access) fn on_secondary_failure(
-        &mut self,
-        number: u64,
-        env: &mut Env<'_, impl Probe>,
-    ) {
+    pub(crate) fn on_secondary_failure(&mut self, number: u64, env: &mut Env<'_, impl Probe>) {
         let known = self.secondary.unreported.iter();
         let Some(&unreported) = known.clone().find(|it| it.number == number) else {
             return;
@@ -147,7 +143,7 @@ impl Service {
     /// by the re-establishment, which completes at `until`.
     ///
     /// Standard: TS 38.331 §5.3.7.
-    pub(in crate::access) fn on_master_failed(&mut self, ue: UeId, until: Time) {
+    pub(crate) fn on_master_failed(&mut self, ue: UeId, until: Time) {
         let unreported = self.secondary.unreported.iter_mut();
         for failure in unreported.filter(|it| it.ue == ue) {
             failure.known_at = until;
@@ -158,7 +154,7 @@ impl Service {
 
     /// Handles a failure after the master's base station has learned of it. Both ends reset the
     /// leg. The leg carries data again after the re-establishment time.
-    pub(in crate::access) fn act_on_failure(&mut self, number: u64, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn act_on_failure(&mut self, number: u64, env: &mut Env<'_, impl Probe>) {
         let Some(UnreportedFailure {
             leg, ue, found_at, ..
         }) = self.secondary.take_failure(number)
@@ -189,7 +185,7 @@ impl Service {
     }
 
     /// Starts transmission of waiting data on a leg that carries data again.
-    pub(in crate::access) fn on_returned(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn on_returned(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         if !self.secondary.is_unreported(leg) {
             self.serve_split(leg, env);
         }

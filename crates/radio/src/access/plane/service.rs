@@ -18,7 +18,7 @@ use fadeout_core::{
 
 /// Cells, and the legs and bearers that they serve, without mobility management.
 #[derive(Debug)]
-pub(in crate::access) struct Service {
+pub(crate) struct Service {
     pub cells: Vec<CellMac>,
     pub stack: Stack,
     pub states: States,
@@ -29,7 +29,7 @@ pub(in crate::access) struct Service {
 impl Service {
     /// Passes a packet to its bearer, or keeps the packet until its UE is connected.
     #[inline]
-    pub(in crate::access) fn on_packet(
+    pub(crate) fn on_packet(
         &mut self,
         now: Time,
         entering: (DrbId, Direction, PacketId),
@@ -45,7 +45,7 @@ impl Service {
 
     /// Passes a packet of a connected UE to its bearer.
     #[inline]
-    pub(in crate::access) fn admit(
+    pub(crate) fn admit(
         &mut self,
         now: Time,
         (bearer, direction, packet): (DrbId, Direction, PacketId),
@@ -87,7 +87,7 @@ impl Service {
     }
 
     /// Runs the initial cell selection of a UE, which connects to the selected cell.
-    pub(in crate::access) fn on_cell_selection<M: Motion>(
+    pub(crate) fn on_cell_selection<M: Motion>(
         &mut self,
         ue: UeId,
         motion: &mut M,
@@ -120,7 +120,7 @@ impl Service {
     }
 
     /// Informs the cell of a leg that the leg may have data for `slot` or later.
-    pub(in crate::access) fn activate(
+    pub(crate) fn activate(
         &mut self,
         now: Time,
         leg: Option<LegId>,
@@ -140,7 +140,7 @@ impl Service {
     /// Informs the secondary cells that carry this direction of a leg. They may have data of the
     /// leg from `ready_at` on.
     #[inline]
-    pub(in crate::access) fn activate_secondary(
+    pub(crate) fn activate_secondary(
         &mut self,
         (leg, direction): (Option<LegId>, Direction),
         now: Time,
@@ -162,7 +162,7 @@ impl Service {
     /// Handles a block that the base station has received on a leg. If the base station knows that
     /// more uplink data waits, the UE may get grants in all its cells.
     #[inline]
-    pub(in crate::access) fn on_received_block(&mut self, leg: LegId, now: Time) {
+    pub(crate) fn on_received_block(&mut self, leg: LegId, now: Time) {
         let primary = self.stack.legs[leg.index()].primary();
         if requesting_leg(&self.stack.legs[leg.index()]) != primary {
             if self.stack.requests[leg.index()].is_known() {
@@ -181,7 +181,7 @@ impl Service {
     }
 
     /// Handles new data to send in one direction of a leg.
-    pub(in crate::access) fn on_backlog(
+    pub(crate) fn on_backlog(
         &mut self,
         leg: Option<LegId>,
         direction: Direction,
@@ -206,11 +206,7 @@ impl Service {
 
     /// Handles waiting data at a UE. The UE sends a scheduling request, unless a configured grant
     /// can carry the data or the cell already knows of the data.
-    pub(in crate::access) fn on_uplink_data(
-        &mut self,
-        leg: Option<LegId>,
-        env: &mut Env<'_, impl Probe>,
-    ) {
+    pub(crate) fn on_uplink_data(&mut self, leg: Option<LegId>, env: &mut Env<'_, impl Probe>) {
         let Some(id) = leg else { return };
         let is_heard = self.stack.requests[id.index()].is_heard();
         if is_heard || self.stack.backlog(env.now, id, Direction::Uplink) == 0 {
@@ -250,11 +246,7 @@ impl Service {
 
     /// Repeats a UE's scheduling request, if a repetition is due. Returns true if the UE has sent
     /// the maximum number of requests without a grant.
-    pub(in crate::access) fn on_repeat(
-        &mut self,
-        id: LegId,
-        env: &mut Env<'_, impl Probe>,
-    ) -> bool {
+    pub(crate) fn on_repeat(&mut self, id: LegId, env: &mut Env<'_, impl Probe>) -> bool {
         // When the leg armed the timer, it was the primary leg. Now the UE sends requests on
         // another leg.
         if requesting_leg(&self.stack.legs[id.index()]) != id {
@@ -279,11 +271,7 @@ impl Service {
     }
 
     /// Handles new downlink data of a bearer at its base stations.
-    pub(in crate::access) fn on_downlink_data(
-        &mut self,
-        bearer: DrbId,
-        env: &mut Env<'_, impl Probe>,
-    ) {
+    pub(crate) fn on_downlink_data(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         let Some(leg) = self.stack.leg_of(bearer) else {
             return schedule_pass_on(&mut self.stack, env.now, bearer);
         };
@@ -299,7 +287,7 @@ impl Service {
 
     /// Handles a link failure of a leg. The leg and its secondary cells' legs restart in the same
     /// cells.
-    pub(in crate::access) fn fail_link(
+    pub(crate) fn fail_link(
         &mut self,
         (id, finder): (LegId, Finder),
         env: &mut Env<'_, impl Probe>,
@@ -343,7 +331,7 @@ impl Service {
     }
 
     /// Clears a leg that the UE leaves. The leg carries no data from now on.
-    pub(in crate::access) fn leave_leg(&mut self, id: LegId) {
+    pub(crate) fn leave_leg(&mut self, id: LegId) {
         let stack = &mut self.stack;
         let leg = &mut stack.legs[id.index()];
         let requests = &mut stack.requests[id.index()];
@@ -364,7 +352,7 @@ impl Service {
 
     /// Returns true for each direction in which the leg's SINR without fading is at least
     /// `least_db` now.
-    pub(in crate::access) fn is_heard<M: Motion>(
+    pub(crate) fn is_heard<M: Motion>(
         &mut self,
         leg: LegId,
         least_db: f64,
@@ -377,7 +365,7 @@ impl Service {
     }
 
     /// Returns true if the cell of a leg has DRX.
-    pub(in crate::access) fn may_sleep(&self, leg: LegId) -> bool {
+    pub(crate) fn may_sleep(&self, leg: LegId) -> bool {
         let cell = self.stack.legs[leg.index()].config.cell;
         self.cells[cell.index()].plan.config.drx.is_some()
     }
@@ -386,7 +374,7 @@ impl Service {
     /// recently.
     ///
     /// Standard: TS 36.133 §3.6.1; TS 38.133 §3.6.1.
-    pub(in crate::access) fn sleep(&self, ue: UeId, now: Time) -> Option<Sleep> {
+    pub(crate) fn sleep(&self, ue: UeId, now: Time) -> Option<Sleep> {
         let leg = *self.stack.ues[ue.index()].legs().first()?;
         let leg = &self.stack.legs[leg.index()];
         let cell = &self.cells[leg.config.cell.index()].plan.config;
@@ -398,11 +386,7 @@ impl Service {
     }
 
     /// Stops waiting for end markers at target cells that have waited too long.
-    pub(in crate::access) fn expire_marker_waits(
-        &mut self,
-        ue: UeId,
-        env: &mut Env<'_, impl Probe>,
-    ) {
+    pub(crate) fn expire_marker_waits(&mut self, ue: UeId, env: &mut Env<'_, impl Probe>) {
         let mut position = 0;
         while let Some(&bearer) = self.stack.ues[ue.index()].bearers().get(position) {
             let drb = &mut self.stack.bearers[bearer.index()];
@@ -416,7 +400,7 @@ impl Service {
     }
 
     /// Handles the return of a UE to the connected state: its waiting packets enter their bearers.
-    pub(in crate::access) fn on_reconnected(&mut self, ue: UeId, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn on_reconnected(&mut self, ue: UeId, env: &mut Env<'_, impl Probe>) {
         let now = env.now;
         record_ue_event(now, (ue, RrcEvent::Connected), &self.stack, env.probe);
         let Some(released) = self.states.released_mut(ue) else {

@@ -10,7 +10,7 @@ use fadeout_core::{CellId, Direction, Motion, Probe, Time};
 
 /// Implementation of [`Served`] by the legs, bearers and the air, which a cell uses when it
 /// schedules.
-pub(in crate::access) struct LegService<'a, 'b, M, P> {
+pub(crate) struct LegService<'a, 'b, M, P> {
     pub cell: CellId,
     pub stack: &'a mut Stack,
     pub motion: &'a mut M,

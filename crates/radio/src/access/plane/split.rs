@@ -28,7 +28,7 @@ impl Stack {
     /// Moves downlink packets that the base station has processed into PDCP. Moves frames that the
     /// base station without PDCP has processed into the RLC entity of that base station.
     #[inline(never)]
-    pub(in crate::access) fn drain_split(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn drain_split(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         let drb = &mut self.bearers[bearer.index()];
         let took_any = drb.drain_inlet(env, &mut self.storage);
         let wakes = took_any && drb.config().wakes_for_packets();
@@ -43,7 +43,7 @@ impl Stack {
     }
 
     /// Arms the timer for the next status or poll between the base stations of a split bearer.
-    pub(in crate::access) fn arm_interface(&mut self, now: Time, bearer: DrbId) {
+    pub(crate) fn arm_interface(&mut self, now: Time, bearer: DrbId) {
         let armed = self
             .split_bearer(bearer)
             .and_then(|mut split| split.arm(now));
@@ -51,7 +51,7 @@ impl Stack {
     }
 
     /// Sends a status or a poll between the base stations of a split bearer, if one is due.
-    pub(in crate::access) fn on_interface(
+    pub(crate) fn on_interface(
         &mut self,
         (bearer, generation): (DrbId, u32),
         env: &mut Env<'_, impl Probe>,
@@ -67,7 +67,7 @@ impl Stack {
     }
 
     /// Converts the frames that base stations send into moves.
-    pub(in crate::access) fn take_frames(&mut self, moves: &mut Vec<Move>) {
+    pub(crate) fn take_frames(&mut self, moves: &mut Vec<Move>) {
         let (mut of, mut cells) = (None, Default::default());
         for frame in self.storage.frames.drain(..) {
             let Frame {
@@ -111,7 +111,7 @@ impl Stack {
     }
 
     /// Queues the packets that base stations forward to each other as [`Move`]s.
-    pub(in crate::access) fn send_forwarded(&mut self, moves: &mut Vec<Move>) {
+    pub(crate) fn send_forwarded(&mut self, moves: &mut Vec<Move>) {
         for forwarded in self.storage.forwarded.drain(..) {
             let config = self.bearers[forwarded.bearer.index()].config();
             // In unacknowledged mode the target assigns a new PDCP number.
@@ -135,7 +135,7 @@ impl Stack {
 
     /// Returns the bearer with index `position` in the list of a leg's bearers. `None` if the list
     /// is shorter.
-    pub(in crate::access) fn bearer_at(&self, leg: LegId, position: usize) -> Option<DrbId> {
+    pub(crate) fn bearer_at(&self, leg: LegId, position: usize) -> Option<DrbId> {
         self.legs[leg.index()].channels.bearer(position)
     }
 }
@@ -151,7 +151,7 @@ fn schedule_interface(stack: &mut Stack, bearer: DrbId, armed: Option<(Time, u32
 /// Returns the leg of a split bearer with this number. If no leg has the number now, returns the
 /// last leg that had it. No leg has it while the UE is between two cells or without a secondary
 /// node.
-pub(in crate::access) fn last_leg(ues: &[UeRrc], drb: &Drb, number: u8) -> Option<LegId> {
+pub(crate) fn last_leg(ues: &[UeRrc], drb: &Drb, number: u8) -> Option<LegId> {
     let last = || match number {
         NEAR_LEG => ues[drb.config().ue.index()].legs().first().copied(),
         FAR_LEG => last_secondary(drb),
@@ -166,7 +166,7 @@ fn leg_at(stack: &Stack, bearer: DrbId, position: usize) -> Option<LegId> {
 }
 
 /// Wakes the cells of all legs of a bearer that may have new data to send.
-pub(in crate::access) fn on_backlogs(
+pub(crate) fn on_backlogs(
     service: &mut Service,
     bearer: DrbId,
     direction: Direction,
@@ -182,7 +182,7 @@ pub(in crate::access) fn on_backlogs(
 impl Service {
     /// Handles a frame from the other base station of a split bearer.
     #[cold]
-    pub(in crate::access) fn on_frame(
+    pub(crate) fn on_frame(
         &mut self,
         (what, number): (Backhaul, u64),
         env: &mut Env<'_, impl Probe>,
@@ -269,11 +269,7 @@ impl Service {
     /// Requests grants also on the secondary legs of a bearer, if these legs may carry the bearer's
     /// new uplink data.
     #[inline]
-    pub(in crate::access) fn on_split_data(
-        &mut self,
-        bearer: DrbId,
-        env: &mut Env<'_, impl Probe>,
-    ) {
+    pub(crate) fn on_split_data(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         if may_use_other_legs(&self.stack.bearers[bearer.index()], env.now) {
             let mut position = 1;
             while let Some(leg) = leg_at(&self.stack, bearer, position) {
@@ -284,7 +280,7 @@ impl Service {
     }
 
     /// Makes the data of a failed leg's split bearers available to the bearers' other legs.
-    pub(in crate::access) fn serve_split(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn serve_split(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         let mut position = 0;
         while let Some(bearer) = self.stack.bearer_at(leg, position) {
             position += 1;

@@ -17,7 +17,7 @@ use fadeout_core::{Agenda, CellId, Direction, DrbId, Motion, PacketId, Probe, Ti
 
 /// State machines other than cells, and the storage that they share.
 #[derive(Debug)]
-pub(in crate::access) struct Stack {
+pub(crate) struct Stack {
     pub ues: Vec<UeRrc>,
     pub legs: Vec<Leg>,
     /// Uplink requests by [`LegId`], for the cell of the leg and its secondary cells.
@@ -64,30 +64,27 @@ impl<P: Probe> RlcQueues for Queues<'_, '_, P> {
 
 impl Stack {
     /// Returns the cell of a UE's first leg. `None` before the UE has selected a cell.
-    pub(in crate::access) fn serving_cell(&self, ue: UeId) -> Option<CellId> {
+    pub(crate) fn serving_cell(&self, ue: UeId) -> Option<CellId> {
         self.serving_cells(ue).next()
     }
 
     /// Returns the serving cells of a UE in the order of its legs. The secondary cells of each leg
     /// follow the leg's primary cell.
-    pub(in crate::access) fn serving_cells(&self, ue: UeId) -> impl Iterator<Item = CellId> + '_ {
+    pub(crate) fn serving_cells(&self, ue: UeId) -> impl Iterator<Item = CellId> + '_ {
         let legs = self.ues[ue.index()].legs().iter();
         legs.flat_map(|&leg| self.carriers_of(leg))
             .map(|leg| self.legs[leg.index()].config.cell)
     }
 
     /// Returns a leg and the UE's legs in the secondary cells of that leg.
-    pub(in crate::access) fn carriers_of(&self, leg: LegId) -> impl Iterator<Item = LegId> + '_ {
+    pub(crate) fn carriers_of(&self, leg: LegId) -> impl Iterator<Item = LegId> + '_ {
         let scells = self.legs[leg.index()].carriers.scells();
         std::iter::once(leg).chain(scells.iter().copied())
     }
 
     /// Returns a leg and the uplink requests that its UE uses for the leg's carrier.
     #[inline]
-    pub(in crate::access) fn leg_and_requests(
-        &mut self,
-        leg: LegId,
-    ) -> (&mut Leg, &mut UplinkRequests) {
+    pub(crate) fn leg_and_requests(&mut self, leg: LegId) -> (&mut Leg, &mut UplinkRequests) {
         let state = &mut self.legs[leg.index()];
         let requests = &mut self.requests[requesting_leg(state).index()];
         (state, requests)
@@ -96,14 +93,14 @@ impl Stack {
     /// Returns the leg in the secondary cell with index `position` in the list of a primary leg.
     /// `None` if the primary leg has fewer secondary cells.
     #[inline]
-    pub(in crate::access) fn scell(&self, leg: LegId, position: usize) -> Option<LegId> {
+    pub(crate) fn scell(&self, leg: LegId, position: usize) -> Option<LegId> {
         let scells = self.legs[leg.index()].carriers.scells();
         scells.get(position).copied()
     }
 
     /// Adds a secondary cell to a primary leg. Its leg, `leg`, then carries the bearers of the
     /// primary leg too.
-    pub(in crate::access) fn aggregate(&mut self, primary: LegId, leg: LegId) {
+    pub(crate) fn aggregate(&mut self, primary: LegId, leg: LegId) {
         let LegConfig { ue, number, .. } = self.legs[primary.index()].config;
         let rrc = &self.ues[ue.index()];
         let aggregation = &rrc.config().aggregation;
@@ -126,7 +123,7 @@ impl Stack {
     /// Makes the UE listen on all its carriers while it listens on the carrier of `leg`. New data
     /// on `leg` may have extended the time for which the UE listens.
     #[inline]
-    pub(in crate::access) fn align_listening(&mut self, leg: LegId) {
+    pub(crate) fn align_listening(&mut self, leg: LegId) {
         let state = &self.legs[leg.index()];
         let (primary, listening) = (state.primary(), state.listening());
         if primary != leg {
@@ -140,7 +137,7 @@ impl Stack {
     }
 
     /// Returns true if data of a UE waits in RLC in either direction.
-    pub(in crate::access) fn is_busy(&self, now: Time, ue: UeId) -> bool {
+    pub(crate) fn is_busy(&self, now: Time, ue: UeId) -> bool {
         let legs = self.ues[ue.index()].legs();
         let directions = [Direction::Downlink, Direction::Uplink];
         legs.iter().any(|&leg| {
@@ -150,7 +147,7 @@ impl Stack {
     }
 
     /// Schedules the slot for which a cell has requested a wake-up.
-    pub(in crate::access) fn wake_cell(&mut self, cell: CellId, needed: Option<(Time, u32)>) {
+    pub(crate) fn wake_cell(&mut self, cell: CellId, needed: Option<(Time, u32)>) {
         if let Some((at, generation)) = needed {
             let event = Event::Slot(cell, generation);
             self.events.schedule(at, event);
@@ -160,7 +157,7 @@ impl Stack {
     /// Puts a UE with data bearers under mobility management in a cell of this generation.
     /// `signalling` is the bearer of RRC messages. `control` is the bearer of MAC control elements.
     /// `None` if MAC control elements are not simulated.
-    pub(in crate::access) fn manage(
+    pub(crate) fn manage(
         &mut self,
         ue: UeId,
         (signalling, control): (DrbId, Option<DrbId>),
@@ -183,12 +180,12 @@ impl Stack {
 
     /// Returns the leg on which a bearer sends. `None` while its UE is not connected.
     #[inline]
-    pub(in crate::access) fn leg_of(&self, bearer: DrbId) -> Option<LegId> {
+    pub(crate) fn leg_of(&self, bearer: DrbId) -> Option<LegId> {
         self.bearers[bearer.index()].leg()
     }
 
     /// Arms the timer at the end of a bearer that sends in this direction.
-    pub(in crate::access) fn arm(&mut self, now: Time, bearer: DrbId, direction: Direction) {
+    pub(crate) fn arm(&mut self, now: Time, bearer: DrbId, direction: Direction) {
         let armed = self.bearers[bearer.index()].arm(now, direction);
         if let Some((at, generation)) = armed {
             let event = Event::Timer(bearer, direction, generation);
@@ -197,7 +194,7 @@ impl Stack {
     }
 
     /// Arms the timer for a UE's next scheduling request.
-    pub(in crate::access) fn arm_repeat(&mut self, leg: LegId) {
+    pub(crate) fn arm_repeat(&mut self, leg: LegId) {
         let leg = requesting_leg(&self.legs[leg.index()]);
         if let Some((at, generation)) = self.requests[leg.index()].arm_repeat() {
             self.events
@@ -207,7 +204,7 @@ impl Stack {
 
     /// Passes an uplink packet to PDCP. Returns false if the packet was dropped.
     #[inline]
-    pub(in crate::access) fn accept_uplink(
+    pub(crate) fn accept_uplink(
         &mut self,
         now: Time,
         bearer: DrbId,
@@ -226,7 +223,7 @@ impl Stack {
 
     /// Holds a downlink packet for the processing time of the base station, until `ready_at`.
     #[inline]
-    pub(in crate::access) fn hold_downlink(
+    pub(crate) fn hold_downlink(
         &mut self,
         ready_at: Time,
         bearer: DrbId,
@@ -241,7 +238,7 @@ impl Stack {
     /// Moves downlink packets that the base station has processed into PDCP. For a split bearer,
     /// also moves frames that the other base station has processed into its RLC.
     #[inline]
-    pub(in crate::access) fn drain_inlet(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn drain_inlet(&mut self, bearer: DrbId, env: &mut Env<'_, impl Probe>) {
         let drb = &mut self.bearers[bearer.index()];
         if drb.config().split.is_some() {
             self.drain_split(bearer, env);
@@ -255,7 +252,7 @@ impl Stack {
     /// Returns the bytes that wait in one direction of a leg. Uplink data waits at the UE, and
     /// downlink data waits at the base station.
     #[inline]
-    pub(in crate::access) fn backlog(&self, now: Time, leg: LegId, direction: Direction) -> u64 {
+    pub(crate) fn backlog(&self, now: Time, leg: LegId, direction: Direction) -> u64 {
         let leg = &self.legs[leg.index()];
         let mut bytes = match direction {
             Direction::Downlink => control_bytes(leg),
@@ -270,7 +267,7 @@ impl Stack {
 
     /// Returns the bytes of the smallest block that can carry a part of the waiting data in one
     /// direction of a leg. Zero if no data waits.
-    pub(in crate::access) fn least_block(&self, leg: LegId, direction: Direction) -> u32 {
+    pub(crate) fn least_block(&self, leg: LegId, direction: Direction) -> u32 {
         let leg = &self.legs[leg.index()];
         let of_bearer =
             |id: DrbId| self.bearers[id.index()].least_grant(rlc_of(leg, id), direction);
@@ -281,7 +278,7 @@ impl Stack {
     /// Drops waiting data that fits into no block of at most `room` bytes, if the UE's SINR is
     /// given. A given SINR never changes, so blocks will never be larger. Returns true if the SINR
     /// is given.
-    pub(in crate::access) fn drop_oversized(
+    pub(crate) fn drop_oversized(
         &mut self,
         (leg, direction): (LegId, Direction),
         room: u32,
@@ -298,7 +295,7 @@ impl Stack {
     /// Drops SDUs that fit into no block of a leg. Blocks of the leg contain at most `room` bytes
     /// of data. SDUs are examined from the head of each bearer's buffer up to the first SDU that
     /// fits.
-    pub(in crate::access) fn lose_unfit(
+    pub(crate) fn lose_unfit(
         &mut self,
         (leg, direction): (LegId, Direction),
         room: u32,
@@ -315,7 +312,7 @@ impl Stack {
     /// Returns the bytes that the base station has to send on a leg, and the end of processing of
     /// the next packet. `None` as end if the base station is processing no packet.
     #[inline]
-    pub(in crate::access) fn downlink_waiting(&self, now: Time, leg: LegId) -> (u64, Option<Time>) {
+    pub(crate) fn downlink_waiting(&self, now: Time, leg: LegId) -> (u64, Option<Time>) {
         let leg = &self.legs[leg.index()];
         let (mut bytes, mut inlet_at) = (control_bytes(leg), None);
         for id in leg.channels.bearers() {
@@ -331,7 +328,7 @@ impl Stack {
     }
 
     /// Fills a transport block of `bytes` bytes. `None` if no data or control element fits.
-    pub(in crate::access) fn fill(
+    pub(crate) fn fill(
         &mut self,
         leg: LegId,
         direction: Direction,
@@ -376,7 +373,7 @@ impl Stack {
 
     /// Reports the queue sizes to the probe when a new block is sent. Also records the send time of
     /// packets whose first part is in the block.
-    pub(in crate::access) fn on_new_block(
+    pub(crate) fn on_new_block(
         &mut self,
         leg: LegId,
         direction: Direction,
@@ -400,7 +397,7 @@ impl Stack {
 
     /// Returns the SINR in dB of a received block. Returns 0 if neither decoding nor the probe
     /// needs it.
-    pub(in crate::access) fn sinr_db<M: Motion>(
+    pub(crate) fn sinr_db<M: Motion>(
         &mut self,
         plan: &CellPlan,
         (id, direction, process): (LegId, Direction, u8),
@@ -432,7 +429,7 @@ impl Stack {
     }
 
     /// Passes the PDUs of one bearer in a decoded block to RLC.
-    pub(in crate::access) fn on_pdus(
+    pub(crate) fn on_pdus(
         &mut self,
         (leg, direction): (LegId, Direction),
         bearer: DrbId,
@@ -446,7 +443,7 @@ impl Stack {
     }
 
     /// Reports the loss of the content of a block that HARQ abandoned.
-    pub(in crate::access) fn report_lost_block(
+    pub(crate) fn report_lost_block(
         &mut self,
         (leg, direction): (LegId, Direction),
         id: ContentId,
@@ -466,7 +463,7 @@ impl Stack {
 
     /// Declares missing packets of a receiver lost, if they can no longer arrive.
     #[inline]
-    pub(in crate::access) fn declare_lost(
+    pub(crate) fn declare_lost(
         &mut self,
         bearer: DrbId,
         direction: Direction,
@@ -487,7 +484,7 @@ impl Stack {
 
     /// Reports the loss of the content of a leg's HARQ processes, which are empty now.
     #[cold]
-    pub(in crate::access) fn lose_content(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn lose_content(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
         for direction in [Direction::Downlink, Direction::Uplink] {
             let mut contents = std::mem::take(&mut self.lost[direction.index()]);
             for content in contents.drain(..) {
@@ -499,7 +496,7 @@ impl Stack {
 
     /// Reports the loss of a failed leg's HARQ content, and re-establishes its bearers.
     #[cold]
-    pub(in crate::access) fn fail_bearers(
+    pub(crate) fn fail_bearers(
         &mut self,
         (leg, until): (LegId, Time),
         env: &mut Env<'_, impl Probe>,
@@ -522,7 +519,7 @@ impl Stack {
 /// Adds a bearer of the primary cell to a leg in a secondary cell. If an RLC entity of the bearer
 /// is restricted to that cell, only this entity is added. `capacities` is the payload bytes of the
 /// leg's largest blocks, by direction.
-pub(in crate::access) fn add_to_secondary_cell(
+pub(crate) fn add_to_secondary_cell(
     legs: &mut [Leg],
     (bearer, drb): (DrbId, &mut Drb),
     leg: LegId,
@@ -542,7 +539,7 @@ pub(in crate::access) fn add_to_secondary_cell(
 
 /// Returns true if a bearer has an RLC entity that fails with this leg. On a leg in a secondary
 /// cell, only an RLC entity that is restricted to that cell fails.
-pub(in crate::access) fn fails_with(stack: &Stack, leg: LegId, bearer: DrbId) -> bool {
+pub(crate) fn fails_with(stack: &Stack, leg: LegId, bearer: DrbId) -> bool {
     let state = &stack.legs[leg.index()];
     let is_secondary = state.carriers.primary().is_some();
     let number = rlc_of(state, bearer);

@@ -19,11 +19,11 @@ pub(super) struct Released {
 
 /// UEs whose connections are released after inactivity, by UE id. Empty if no UE is configured so.
 #[derive(Debug, Default)]
-pub(in crate::access) struct States(Vec<Option<Box<Released>>>);
+pub(crate) struct States(Vec<Option<Box<Released>>>);
 
 impl States {
     /// Builds the states of all UEs. Each UE is connected at first.
-    pub(in crate::access) fn new(stack: &mut Stack, seed: u64) -> States {
+    pub(crate) fn new(stack: &mut Stack, seed: u64) -> States {
         let has_states = |rrc: &UeRrc| rrc.config().states.is_some();
         if !stack.ues.iter().any(has_states) {
             return States::default();
@@ -57,7 +57,7 @@ impl States {
 
     /// Returns true if a packet may enter its bearer now. Otherwise keeps the packet in the buffer.
     #[inline]
-    pub(in crate::access) fn admits(
+    pub(crate) fn admits(
         &mut self,
         now: Time,
         (bearer, direction, packet): (DrbId, Direction, PacketId),
@@ -91,7 +91,7 @@ impl States {
     }
 
     /// Releases the connection of a UE that has been inactive for long enough.
-    pub(in crate::access) fn on_inactivity_check(
+    pub(crate) fn on_inactivity_check(
         &mut self,
         now: Time,
         (ue, generation): (UeId, u32),
@@ -126,7 +126,7 @@ impl Released {
 }
 
 /// Writes a row of the RRC table about a change of a UE's connection.
-pub(in crate::access) fn record_ue_event(
+pub(crate) fn record_ue_event(
     now: Time,
     (ue, event): (UeId, RrcEvent),
     stack: &Stack,

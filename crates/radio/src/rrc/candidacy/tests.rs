@@ -1,7 +1,7 @@
 //! Tests of the network side of conditional handover. The tests deliver the messages themselves.
 
 use super::*;
-use crate::config::{MobilityConfig, Signalling};
+use crate::config::{CellChange, MobilityConfig, Signalling};
 use fadeout_core::UeId;
 use std::collections::{BTreeSet, VecDeque};
 
@@ -20,7 +20,7 @@ fn config(signalling: Signalling) -> MobilityConfig {
         most_ues: Some(2),
         stations: vec![10, 11, 12, 13, 14],
         signalling,
-        conditional: Some(ConditionalConfig {
+        change: CellChange::Conditional(ConditionalConfig {
             conditions: Vec::new(),
             most_candidates: 2,
             hold: Span::from_millis(2000),
@@ -63,7 +63,7 @@ impl Stations {
         &mut self,
         ms: u64,
         action: impl FnOnce(&mut Candidacy, &mut Step<'_>),
-    ) -> Vec<Act> {
+    ) -> Vec<Effect> {
         let mut acts = VecDeque::new();
         let mut step = Step {
             now: at_ms(ms),
@@ -76,30 +76,30 @@ impl Stations {
             is_connected: true,
             fetching: None,
             next_message: &mut self.next_message,
-            acts: &mut acts,
+            effects: &mut acts,
         };
         action(&mut self.candidacy, &mut step);
-        acts.retain(|act| !matches!(act, Act::RecordEvent(..)));
+        acts.retain(|act| !matches!(act, Effect::RecordEvent(..)));
         acts.into()
     }
 
-    fn want(&mut self, ms: u64, wanted: &[u32]) -> Vec<Act> {
-        let config = self.config.conditional.clone().expect("conditional");
+    fn want(&mut self, ms: u64, wanted: &[u32]) -> Vec<Effect> {
+        let config = self.config.conditional().cloned().expect("conditional");
         self.run_step(ms, |candidacy, step| {
             candidacy.request_candidates(SOURCE, &cells(wanted), &config, step);
         })
     }
 
-    fn due(&mut self, ms: u64) -> Vec<Act> {
+    fn due(&mut self, ms: u64) -> Vec<Effect> {
         self.run_step(ms, Candidacy::on_due)
     }
 
-    fn arrive(&mut self, ms: u64, number: u64) -> Vec<Act> {
+    fn arrive(&mut self, ms: u64, number: u64) -> Vec<Effect> {
         self.run_step(ms, |candidacy, step| candidacy.on_message(number, step))
     }
 
     /// Carries out all actions that are due up to `ms`. Messages have fixed delays.
-    fn until(&mut self, ms: u64) -> Vec<Act> {
+    fn until(&mut self, ms: u64) -> Vec<Effect> {
         let mut acts = Vec::new();
         while self.candidacy.wake_at() <= at_ms(ms) {
             let now = self.candidacy.wake_at().as_nanos() / 1_000_000;
@@ -113,9 +113,9 @@ impl Stations {
     }
 }
 
-fn send(number: u64, [from, to]: [u32; 2], size: u32) -> Act {
+fn send(number: u64, [from, to]: [u32; 2], size: u32) -> Effect {
     let [from, to] = [from, to].map(NetworkNode::Station);
-    Act::Send {
+    Effect::Send {
         number,
         from,
         to,
@@ -131,7 +131,7 @@ fn where_times_are_given_candidates_are_prepared_at_once_and_told_together() {
     // for the answer.
     assert_eq!(stations.until(119), []);
     assert_eq!(stations.held, [0, 1, 1, 0, 0], "from the decision on");
-    assert_eq!(stations.until(120), [Act::SendCandidates]);
+    assert_eq!(stations.until(120), [Effect::SendCandidates]);
     assert_eq!(stations.prepared(), cells(&[1, 2]));
     assert_eq!(stations.candidacy.asked_at(CellId(2)), Some(at_ms(100)));
     assert_eq!(stations.candidacy.list_sent_at(), Some(at_ms(120)));
@@ -144,7 +144,7 @@ fn where_times_are_given_candidates_are_prepared_at_once_and_told_together() {
         [0, 0, 1, 0, 0],
         "the cancelled one has heard of it"
     );
-    assert_eq!(stations.until(220), [Act::SendCandidates]);
+    assert_eq!(stations.until(220), [Effect::SendCandidates]);
     assert_eq!(stations.prepared(), cells(&[2, 3]));
     assert_eq!(stations.want(300, &[3, 2]), [], "nothing new");
 }
@@ -155,7 +155,7 @@ fn a_full_candidate_refuses_and_rooms_that_are_held_count() {
     stations.held[1] = 1;
     stations.loads[1] = 1;
     stations.want(100, &[1, 2]);
-    assert_eq!(stations.until(200), [Act::SendCandidates]);
+    assert_eq!(stations.until(200), [Effect::SendCandidates]);
     assert_eq!(stations.prepared(), cells(&[2]));
     assert_eq!(stations.held, [0, 1, 1, 0, 0]);
 }
@@ -174,7 +174,7 @@ fn a_candidate_gives_room_back_after_its_time_and_says_so() {
     assert!(!stations.candidacy.has_reservation(CellId(1)));
     assert_eq!(
         stations.until(2020),
-        [Act::SendCandidates],
+        [Effect::SendCandidates],
         "the source has heard"
     );
     assert_eq!(stations.prepared(), cells(&[2]));
@@ -195,7 +195,7 @@ fn over_links_the_target_tells_the_source_which_forwards_and_cancels_the_others(
     assert_eq!(stations.due(15), [send(2, [11, 10], 300)]);
     assert_eq!(stations.arrive(20, 2), [], "one is still to answer");
     assert_eq!(stations.due(16), [send(3, [12, 10], 300)]);
-    assert_eq!(stations.arrive(21, 3), [Act::SendCandidates]);
+    assert_eq!(stations.arrive(21, 3), [Effect::SendCandidates]);
     // The UE enters the second candidate. The first notification to the source is lost, so the
     // candidate repeats the notification at 1,500 ms.
     stations.serving = CellId(2);
@@ -209,8 +209,8 @@ fn over_links_the_target_tells_the_source_which_forwards_and_cancels_the_others(
     let (from, cell, delay) = (10, CellId(2), Span::ZERO);
     let followed = [
         send(6, [10, 11], 100),
-        Act::ForwardData { from, cell, delay },
-        Act::ResumeData,
+        Effect::ForwardData { from, cell, delay },
+        Effect::ResumeData,
         send(7, [10, 12], 100),
     ];
     assert_eq!(stations.arrive(1505, 5), followed);
@@ -270,13 +270,20 @@ fn between_cells_of_one_station_data_is_there_at_once() {
     stations.config.stations = vec![10; 5];
     stations.want(0, &[1]);
     assert_eq!(stations.until(9), []);
-    assert_eq!(stations.until(10), [Act::SendCandidates], "after admission");
+    assert_eq!(
+        stations.until(10),
+        [Effect::SendCandidates],
+        "after admission"
+    );
     stations.serving = CellId(1);
     stations.run_step(50, |candidacy, step| candidacy.on_executed(CellId(1), step));
     let (from, cell, delay) = (10, CellId(1), Span::ZERO);
     assert_eq!(
         stations.due(50),
-        [Act::ForwardData { from, cell, delay }, Act::ResumeData]
+        [
+            Effect::ForwardData { from, cell, delay },
+            Effect::ResumeData
+        ]
     );
     assert!(stations.candidacy.wake_at().is_never());
 }
@@ -288,7 +295,7 @@ fn a_switch_by_mac_keeps_what_is_prepared_and_room_in_the_cell_that_was_left() {
     let _ = stations.want(100, &[1, 2]);
     assert_eq!(
         stations.until(110),
-        [Act::SendCandidates],
+        [Effect::SendCandidates],
         "admission alone"
     );
     assert_eq!(stations.held, [0, 1, 1, 0, 0]);
@@ -310,13 +317,13 @@ fn a_switch_by_mac_keeps_what_is_prepared_and_room_in_the_cell_that_was_left() {
     stations.serving = CellId(0);
     assert_eq!(
         follow(&mut stations, 300, [1, 0], true),
-        [Act::SendCandidates]
+        [Effect::SendCandidates]
     );
     assert_eq!(stations.held, [0, 1, 1, 0, 0]);
     // The reservation of cell 2 began at 110 ms. It ends after 2 s although the serving cell has
     // changed twice. Afterwards all candidates are cancelled.
     let acts = stations.until(2110);
-    assert_eq!(acts, [Act::SendCandidates], "cell 2 gives its room back");
+    assert_eq!(acts, [Effect::SendCandidates], "cell 2 gives its room back");
     assert_eq!(stations.prepared(), cells(&[1]));
     let _ = stations.run_step(2200, |candidacy, step| candidacy.cancel_all(step));
     let _ = stations.until(2200);
@@ -327,7 +334,7 @@ fn a_switch_by_mac_keeps_what_is_prepared_and_room_in_the_cell_that_was_left() {
 fn candidates_of_other_base_stations_hear_once_of_the_copies_that_come() {
     let mut stations = Stations::over_links();
     stations.config.stations = vec![10, 11, 10, 13, 14];
-    if let Some(conditional) = &mut stations.config.conditional {
+    if let CellChange::Conditional(conditional) = &mut stations.config.change {
         conditional.forwards_early = true;
     }
     // Only cell 1 gets a request over a link, because cell 2 belongs to the source's base station.
@@ -340,7 +347,7 @@ fn candidates_of_other_base_stations_hear_once_of_the_copies_that_come() {
         "cell 2 has answered at once"
     );
     let acts = stations.arrive(12, 1);
-    assert_eq!(acts, [send(2, [10, 11], 100), Act::SendCandidates]);
+    assert_eq!(acts, [send(2, [10, 11], 100), Effect::SendCandidates]);
     // Candidate 3 replaces candidate 1. Only candidate 3 receives the notice that copies will
     // follow.
     let asked = stations.want(100, &[2, 3]);
@@ -348,5 +355,5 @@ fn candidates_of_other_base_stations_hear_once_of_the_copies_that_come() {
     let _ = stations.arrive(101, 4);
     let _ = stations.until(111);
     let acts = stations.arrive(112, 5);
-    assert_eq!(acts, [send(6, [10, 13], 100), Act::SendCandidates]);
+    assert_eq!(acts, [send(6, [10, 13], 100), Effect::SendCandidates]);
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::config::Signalling;
+use fadeout_core::UeId;
 use fadeout_core::random::Stream;
 use fadeout_testkit::Cases;
 use std::collections::BTreeSet;
@@ -57,7 +58,11 @@ impl Rig {
     }
 
     /// Returns the acts of a step at `ms`.
-    fn run_step(&mut self, ms: u64, action: impl FnOnce(&mut Network, &mut Step<'_>)) -> Vec<Act> {
+    fn run_step(
+        &mut self,
+        ms: u64,
+        action: impl FnOnce(&mut Network, &mut Step<'_>),
+    ) -> Vec<Effect> {
         let mut acts = VecDeque::new();
         let mut step = Step {
             now: at_ms(ms),
@@ -70,31 +75,31 @@ impl Rig {
             is_connected: self.is_connected,
             fetching: self.fetching,
             next_message: &mut self.next_message,
-            acts: &mut acts,
+            effects: &mut acts,
         };
         action(&mut self.network, &mut step);
         acts.into()
     }
 
-    fn request_handover(&mut self, ms: u64) -> Vec<Act> {
+    fn request_handover(&mut self, ms: u64) -> Vec<Effect> {
         self.run_step(ms, |network, step| {
             network.request_handover((SOURCE, TARGET), step);
         })
     }
 
-    fn arrive(&mut self, ms: u64, number: u64) -> Vec<Act> {
+    fn arrive(&mut self, ms: u64, number: u64) -> Vec<Effect> {
         self.run_step(ms, |network, step| network.on_message(number, step))
     }
 
-    fn due(&mut self, ms: u64) -> Vec<Act> {
+    fn due(&mut self, ms: u64) -> Vec<Effect> {
         let mut acts = self.run_step(ms, Network::on_source_due);
         acts.extend(self.run_step(ms, Network::on_due));
         acts
     }
 }
 
-fn send(number: u64, [from, to]: [NetworkNode; 2], size: u32) -> Act {
-    Act::Send {
+fn send(number: u64, [from, to]: [NetworkNode; 2], size: u32) -> Effect {
+    Effect::Send {
         number,
         from,
         to,
@@ -113,10 +118,10 @@ fn where_times_are_given_the_answer_comes_after_two_ways_and_admission() {
     assert!(rig.network.is_busy());
     assert_eq!(rig.network.wake_at(), at_ms(100 + 5 + 10 + 5));
     assert_eq!(rig.due(119), []);
-    assert_eq!(rig.due(120), [Act::Accepted(TARGET)]);
+    assert_eq!(rig.due(120), [Effect::Accepted(TARGET)]);
     rig.run_step(120, |network, step| network.on_command(TARGET, step));
     assert_eq!(rig.network.wake_at(), at_ms(5120), "TX2RELOCoverall");
-    assert_eq!(rig.due(5120), [Act::DepartureExpired]);
+    assert_eq!(rig.due(5120), [Effect::DepartureExpired]);
     assert!(!rig.network.is_busy() && rig.network.wake_at().is_never());
     // A message through the core takes two hops of 5 ms. The source therefore has the answer after
     // 30 ms: 10 ms for the request, 10 ms for admission and 10 ms for the answer.
@@ -124,7 +129,7 @@ fn where_times_are_given_the_answer_comes_after_two_ways_and_admission() {
     rig.request_handover(100);
     assert_eq!(rig.network.wake_at(), at_ms(100 + 10 + 10 + 10));
     rig.loads[TARGET.index()] = 2;
-    assert_eq!(rig.due(130), [Act::Refused(TARGET)]);
+    assert_eq!(rig.due(130), [Effect::Refused(TARGET)]);
     assert!(!rig.network.is_busy());
 }
 
@@ -137,7 +142,7 @@ fn over_links_a_request_is_answered_after_admission() {
     assert_eq!(rig.network.wake_at(), at_ms(117), "admission");
     let answer = send(1, [station(11), station(10)], 300);
     assert_eq!(rig.due(117), [answer]);
-    assert_eq!(rig.arrive(120, 1), [Act::Accepted(TARGET)]);
+    assert_eq!(rig.arrive(120, 1), [Effect::Accepted(TARGET)]);
     rig.run_step(120, |network, step| network.on_command(TARGET, step));
     let status = rig.run_step(120, |network, step| {
         network.send_status_transfer((SOURCE, TARGET), step);
@@ -169,7 +174,7 @@ fn without_an_answer_the_source_stays_after_its_timer() {
     let mut rig = Rig::new(Interface::Direct, links());
     rig.request_handover(100);
     assert_eq!(rig.network.wake_at(), at_ms(1100), "TX2RELOCprep");
-    assert_eq!(rig.due(1100), [Act::AnswerExpired(TARGET)]);
+    assert_eq!(rig.due(1100), [Effect::AnswerExpired(TARGET)]);
     assert!(!rig.network.is_busy());
     // The source no longer waits, so a late answer has no effect.
     assert_eq!(rig.arrive(1101, 0), []);
@@ -183,7 +188,7 @@ fn a_full_target_refuses_and_one_that_nobody_waits_for_says_nothing() {
     rig.arrive(105, 0);
     rig.loads[TARGET.index()] = 2;
     assert_eq!(rig.due(115), [send(1, [station(11), station(10)], 100)]);
-    assert_eq!(rig.arrive(120, 1), [Act::Refused(TARGET)]);
+    assert_eq!(rig.arrive(120, 1), [Effect::Refused(TARGET)]);
     assert!(!rig.network.is_busy());
     rig.request_handover(200);
     rig.arrive(205, 2);
@@ -197,7 +202,7 @@ fn a_path_is_asked_for_until_the_core_answers_and_then_the_old_station_forgets()
     rig.serving = TARGET;
     let ask =
         |network: &mut Network, step: &mut Step<'_>| network.request_path_switch(TARGET, step);
-    let note = Act::RecordEvent(Some(TARGET), RrcEvent::PathSwitchRequest);
+    let note = Effect::RecordEvent(Some(TARGET), RrcEvent::PathSwitchRequest);
     let request = |number| send(number, [station(11), NetworkNode::Core], 150);
     assert_eq!(rig.run_step(0, ask), [note, request(0)]);
     assert!(rig.network.is_busy());
@@ -206,14 +211,14 @@ fn a_path_is_asked_for_until_the_core_answers_and_then_the_old_station_forgets()
     assert_eq!(rig.due(999), []);
     assert_eq!(rig.due(1000), [note, request(1)]);
     let answer = |number| send(number, [NetworkNode::Core, station(11)], 150);
-    assert_eq!(rig.arrive(1005, 1), [Act::SwitchPath, answer(2)]);
+    assert_eq!(rig.arrive(1005, 1), [Effect::SwitchPath, answer(2)]);
     assert_eq!(rig.network.home(), 11);
     assert_eq!(rig.due(2000), [note, request(3)]);
     assert_eq!(rig.arrive(2005, 3), [answer(4)], "it sends there already");
     let release = send(5, [station(11), station(10)], 100);
     assert_eq!(rig.arrive(2010, 4), [release]);
     assert!(!rig.network.is_busy());
-    let released = Act::RecordEvent(None, RrcEvent::ContextReleased);
+    let released = Effect::RecordEvent(None, RrcEvent::ContextReleased);
     assert_eq!(rig.arrive(2015, 5), [released]);
 }
 
@@ -224,7 +229,7 @@ fn the_core_itself_tells_the_old_station_where_it_prepares() {
     rig.run_step(0, |network, step| network.request_path_switch(TARGET, step));
     let answer = send(1, [NetworkNode::Core, station(11)], 150);
     let release = send(2, [NetworkNode::Core, station(10)], 100);
-    assert_eq!(rig.arrive(5, 0), [Act::SwitchPath, answer, release]);
+    assert_eq!(rig.arrive(5, 0), [Effect::SwitchPath, answer, release]);
     assert_eq!(rig.arrive(10, 1), [], "and nobody else does");
 }
 
@@ -248,7 +253,7 @@ fn where_times_are_given_the_core_switches_after_its_own() {
         |network: &mut Network, step: &mut Step<'_>| network.request_path_switch(TARGET, step);
     assert_eq!(rig.run_step(0, ask), []);
     assert_eq!(rig.network.wake_at(), at_ms(5));
-    assert_eq!(rig.due(5), [Act::SwitchPath]);
+    assert_eq!(rig.due(5), [Effect::SwitchPath]);
     assert_eq!((rig.network.home(), rig.network.is_busy()), (11, false));
 }
 
@@ -265,20 +270,20 @@ fn a_context_is_fetched_from_where_the_path_leads() {
             assert_eq!(fetch(network, step, cell), (there, 10));
         });
         let from = 10;
-        assert_eq!(acts, [Act::ForwardData { from, cell, delay }]);
+        assert_eq!(acts, [Effect::ForwardData { from, cell, delay }]);
     }
     let mut rig = Rig::new(Interface::Direct, links());
     let acts = rig.run_step(50, |network, step| {
         assert!(fetch(network, step, TARGET).0.is_never(), "T301 ends it");
     });
-    let note = Act::RecordEvent(Some(TARGET), RrcEvent::ContextRequest);
+    let note = Effect::RecordEvent(Some(TARGET), RrcEvent::ContextRequest);
     assert_eq!(acts, [note, send(0, [station(11), station(10)], 150)]);
     rig.fetching = Some(TARGET);
     let (from, cell, delay) = (10, TARGET, Span::ZERO);
     let context = send(1, [station(10), station(11)], 600);
     assert_eq!(
         rig.arrive(55, 0),
-        [Act::ForwardData { from, cell, delay }, context]
+        [Effect::ForwardData { from, cell, delay }, context]
     );
     rig.fetching = None;
     assert_eq!(rig.arrive(60, 1), [], "T301 has expired meanwhile");
@@ -292,7 +297,7 @@ fn a_context_that_is_there_ends_the_fetching() {
     });
     rig.fetching = Some(TARGET);
     rig.arrive(55, 0);
-    assert_eq!(rig.arrive(60, 1), [Act::HasContext]);
+    assert_eq!(rig.arrive(60, 1), [Effect::HasContext]);
 }
 
 /// Returns a test bench for a handover in which the core sends to both base stations from `start`
@@ -310,8 +315,8 @@ fn the_command_waits_while_the_core_begins_to_send_to_both() {
     rig.request_handover(100);
     assert_eq!(rig.due(120), [], "the core is told");
     assert_eq!(rig.network.wake_at(), at_ms(125));
-    assert_eq!(rig.due(125), [Act::StartBicast(TARGET)]);
-    assert_eq!(rig.due(130), [Act::Accepted(TARGET)]);
+    assert_eq!(rig.due(125), [Effect::StartBicast(TARGET)]);
+    assert_eq!(rig.due(130), [Effect::Accepted(TARGET)]);
     rig.run_step(130, |network, step| network.on_command(TARGET, step));
     // The UE arrives in the target. The path switch ends bicast, so no timer runs afterwards.
     rig.serving = TARGET;
@@ -319,7 +324,7 @@ fn the_command_waits_while_the_core_begins_to_send_to_both() {
     rig.run_step(180, |network, step| {
         network.request_path_switch(TARGET, step);
     });
-    assert_eq!(rig.due(185), [Act::SwitchPath]);
+    assert_eq!(rig.due(185), [Effect::SwitchPath]);
     assert!(rig.network.wake_at().is_never());
 }
 
@@ -330,25 +335,25 @@ fn copies_may_begin_after_the_command_and_over_links() {
     rig.request_handover(100);
     rig.arrive(105, 0);
     rig.due(115);
-    assert_eq!(rig.arrive(120, 1), [Act::Accepted(TARGET)]);
+    assert_eq!(rig.arrive(120, 1), [Effect::Accepted(TARGET)]);
     rig.run_step(120, |network, step| network.on_command(TARGET, step));
     assert_eq!(rig.network.wake_at(), at_ms(150));
     assert_eq!(
         rig.due(150),
         [send(2, [station(10), NetworkNode::Core], 100)]
     );
-    assert_eq!(rig.arrive(155, 2), [Act::StartBicast(TARGET)]);
+    assert_eq!(rig.arrive(155, 2), [Effect::StartBicast(TARGET)]);
     assert_eq!(rig.network.wake_at(), at_ms(5120), "TX2RELOCoverall");
     // The UE does not leave, so the source tells the core to end bicast.
     let acts = [
-        Act::DepartureExpired,
+        Effect::DepartureExpired,
         send(3, [station(10), NetworkNode::Core], 100),
     ];
     assert_eq!(rig.due(5120), acts);
     // If the message to the core were lost, the core would end bicast at 5,155 ms by its own timer.
     assert_eq!(rig.network.wake_at(), at_ms(5155));
     let mut acts = rig.arrive(5125, 3);
-    assert_eq!(acts.pop(), Some(Act::EndBicast));
+    assert_eq!(acts.pop(), Some(Effect::EndBicast));
     assert!(rig.network.wake_at().is_never());
 }
 
@@ -360,10 +365,10 @@ fn a_core_that_nobody_tells_to_stop_does_so_by_its_timer() {
     rig.arrive(105, 0);
     rig.due(115);
     let asked = send(2, [station(10), NetworkNode::Core], 100);
-    assert_eq!(rig.arrive(120, 1), [asked, Act::Accepted(TARGET)]);
-    assert_eq!(rig.arrive(125, 2), [Act::StartBicast(TARGET)]);
+    assert_eq!(rig.arrive(120, 1), [asked, Effect::Accepted(TARGET)]);
+    assert_eq!(rig.arrive(125, 2), [Effect::StartBicast(TARGET)]);
     rig.network.cancel_handover();
-    assert_eq!(rig.due(5125), [Act::EndBicast]);
+    assert_eq!(rig.due(5125), [Effect::EndBicast]);
     assert!(rig.network.wake_at().is_never());
 }
 
@@ -373,7 +378,7 @@ fn one_base_station_needs_no_copies() {
     let mut rig = bicasting(before, links());
     rig.config.stations = vec![10, 10, 12];
     rig.request_handover(100);
-    assert_eq!(rig.due(110), [Act::Accepted(TARGET)]);
+    assert_eq!(rig.due(110), [Effect::Accepted(TARGET)]);
     assert_eq!(rig.due(200), []);
 }
 
@@ -382,14 +387,14 @@ fn a_ue_that_comes_back_home_needs_no_copies_any_more() {
     let before = BicastStart::Before(Span::ZERO);
     let mut rig = bicasting(before, Signalling::FixedDelays);
     rig.request_handover(100);
-    assert_eq!(rig.due(120), [Act::Accepted(TARGET)]);
-    assert_eq!(rig.due(125), [Act::StartBicast(TARGET)]);
+    assert_eq!(rig.due(120), [Effect::Accepted(TARGET)]);
+    assert_eq!(rig.due(125), [Effect::StartBicast(TARGET)]);
     rig.is_connected = false;
     rig.network.cancel_handover();
     rig.run_step(400, |network, step| {
         network.fetch_context(SOURCE, step);
     });
-    assert_eq!(rig.due(405), [Act::EndBicast]);
+    assert_eq!(rig.due(405), [Effect::EndBicast]);
 }
 
 /// Random sequence of events of a UE and the network, over links that lose messages.
@@ -403,27 +408,29 @@ struct Walk {
 }
 
 impl Walk {
-    fn follow(&mut self, acts: Vec<Act>) {
+    fn follow(&mut self, acts: Vec<Effect>) {
         for act in acts {
             match act {
-                Act::Send { number, .. } if self.random.chance(0.8) => self.under_way.push(number),
-                Act::Accepted(target) => {
+                Effect::Send { number, .. } if self.random.chance(0.8) => {
+                    self.under_way.push(number);
+                }
+                Effect::Accepted(target) => {
                     let now = self.now;
                     let acts = self
                         .rig
                         .run_step(now, |network, step| network.on_command(target, step));
                     assert!(acts.is_empty(), "the UE is told by others");
                 }
-                Act::StartBicast(_) => {
+                Effect::StartBicast(_) => {
                     assert!(!self.copies, "it copies already");
                     self.copies = true;
                 }
-                Act::EndBicast => {
+                Effect::EndBicast => {
                     assert!(self.copies, "it does not copy");
                     self.copies = false;
                 }
-                Act::SwitchPath => self.copies = false,
-                Act::HasContext => self.rig.fetching = None,
+                Effect::SwitchPath => self.copies = false,
+                Effect::HasContext => self.rig.fetching = None,
                 _ => {}
             }
         }

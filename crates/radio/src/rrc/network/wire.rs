@@ -1,8 +1,8 @@
 //! Transmission of network messages between base stations and the core.
 
-use super::{Act, Step};
 use crate::config::{Interface, Signalling};
 use crate::rrc::backhaul::{NetworkMessages, NetworkNode, NetworkSignal};
+use crate::rrc::effect::{Effect, Step};
 
 impl NetworkMessages {
     /// Sends a message between two base stations, or between a base station and the core.
@@ -39,7 +39,7 @@ impl NetworkMessages {
         *step.next_message += 1;
         self.add(number, signal, route);
         let ([to, _], size) = (route, signal.size());
-        step.act(Act::Send {
+        step.push(Effect::Send {
             number,
             from,
             to,

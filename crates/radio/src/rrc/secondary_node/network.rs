@@ -1,8 +1,10 @@
 //! Procedures of the base stations about the secondary node of one UE, and their messages.
 
-use super::{FailureReaction, NodeAct, NodeDecision, NodeSignal, Order, Phase, RequestReason};
+use super::message::{
+    FailureReaction, NodeAct, NodeDecision, NodeSignal, Order, Phase, RequestReason,
+};
 use crate::rrc::backhaul::NetworkNode;
-use crate::rrc::network::{Act, Step};
+use crate::rrc::effect::{Effect, Step};
 use fadeout_core::{CellId, RrcEvent, SecondaryCause, Span, Time};
 
 /// Network side of a UE's secondary node.
@@ -87,7 +89,7 @@ impl SecondaryNetwork {
         self.wired.push((number, signal));
         let place = |cell| NetworkNode::Station(step.config.station(cell));
         let (from, to, size) = (place(from), place(to), signal.size());
-        step.act(Act::Send {
+        step.push(Effect::Send {
             number,
             from,
             to,
@@ -132,11 +134,14 @@ impl SecondaryNetwork {
             reason,
             until: step.after(patience),
         };
-        step.act(Act::SecondaryNode(NodeAct::BeginChange {
+        step.push(Effect::SecondaryNode(NodeAct::BeginChange {
             target: Some(target),
             reason,
         }));
-        step.act(Act::RecordEvent(Some(target), RrcEvent::SecondaryRequest));
+        step.push(Effect::RecordEvent(
+            Some(target),
+            RrcEvent::SecondaryRequest,
+        ));
         self.send(NodeSignal::Request(target), [requester, target], step);
     }
 
@@ -188,7 +193,7 @@ impl SecondaryNetwork {
     /// Starts the release of the secondary node, by decision of the master's base station.
     fn release(&mut self, cause: SecondaryCause, step: &mut Step<'_>) {
         let Some(cell) = self.pscell else { return };
-        step.act(Act::SecondaryNode(NodeAct::BeginChange {
+        step.push(Effect::SecondaryNode(NodeAct::BeginChange {
             target: None,
             reason: RequestReason::Change(cause),
         }));
@@ -210,7 +215,7 @@ impl SecondaryNetwork {
             until: step.after(step.config.procedure.overall),
         };
         let number = self.orders;
-        step.act(Act::SecondaryNode(NodeAct::SendOrder { order, number }));
+        step.push(Effect::SecondaryNode(NodeAct::SendOrder { order, number }));
     }
 
     /// Handles a message that has arrived over links. Returns false if the message is not about the
@@ -243,22 +248,25 @@ impl SecondaryNetwork {
             }
             NodeSignal::Accept(cell) => match asked.filter(|&(target, _)| target == cell) {
                 Some((_, RequestReason::Handover(master))) => {
-                    step.act(Act::RecordEvent(Some(cell), RrcEvent::SecondaryPrepared));
+                    step.push(Effect::RecordEvent(Some(cell), RrcEvent::SecondaryPrepared));
                     self.phase = Phase::Planned {
                         cell,
                         until: step.after(step.config.procedure.overall * 2),
                     };
-                    step.act(Act::SecondaryNode(NodeAct::CommandHandover(master)));
+                    step.push(Effect::SecondaryNode(NodeAct::CommandHandover(master)));
                 }
                 Some(_) => {
-                    step.act(Act::RecordEvent(Some(cell), RrcEvent::SecondaryPrepared));
+                    step.push(Effect::RecordEvent(Some(cell), RrcEvent::SecondaryPrepared));
                     self.send_order(Order::Enter(cell), step);
                 }
                 None => {}
             },
             NodeSignal::Reject(cell) => {
                 if let Some((target, reason)) = asked.filter(|&(target, _)| target == cell) {
-                    step.act(Act::RecordEvent(Some(target), RrcEvent::SecondaryRefused));
+                    step.push(Effect::RecordEvent(
+                        Some(target),
+                        RrcEvent::SecondaryRefused,
+                    ));
                     self.fail(reason, true, step);
                 }
             }
@@ -286,7 +294,10 @@ impl SecondaryNetwork {
         {
             self.end_reservation(target, step);
             if !step.has_room(target) {
-                return step.act(Act::RecordEvent(Some(target), RrcEvent::SecondaryRefused));
+                return step.push(Effect::RecordEvent(
+                    Some(target),
+                    RrcEvent::SecondaryRefused,
+                ));
             }
             self.reserve(target, step);
         }
@@ -304,14 +315,14 @@ impl SecondaryNetwork {
                 self.request_cell(target, reason, step);
             }
             NodeDecision::Change(target) => {
-                step.act(Act::SecondaryNode(NodeAct::BeginChange {
+                step.push(Effect::SecondaryNode(NodeAct::BeginChange {
                     target: Some(target),
                     reason,
                 }));
                 self.send_order(Order::Enter(target), step);
             }
             NodeDecision::Release => {
-                step.act(Act::SecondaryNode(NodeAct::BeginChange {
+                step.push(Effect::SecondaryNode(NodeAct::BeginChange {
                     target: None,
                     reason,
                 }));
@@ -324,9 +335,9 @@ impl SecondaryNetwork {
     /// Ends a procedure whose request was refused or not answered.
     fn fail(&mut self, reason: RequestReason, is_refused: bool, step: &mut Step<'_>) {
         self.phase = Phase::Idle;
-        step.act(Act::SecondaryNode(NodeAct::Failed { is_refused }));
+        step.push(Effect::SecondaryNode(NodeAct::Failed { is_refused }));
         if let RequestReason::Handover(master) = reason {
-            step.act(Act::SecondaryNode(NodeAct::CommandHandover(master)));
+            step.push(Effect::SecondaryNode(NodeAct::CommandHandover(master)));
         }
         if self.failed.is_some() {
             self.failed = Some(FailureReaction::Release);
@@ -383,7 +394,10 @@ impl SecondaryNetwork {
                 reason,
                 until,
             } if until <= step.now => {
-                step.act(Act::RecordEvent(Some(target), RrcEvent::SecondaryExpired));
+                step.push(Effect::RecordEvent(
+                    Some(target),
+                    RrcEvent::SecondaryExpired,
+                ));
                 // The cell may have reserved resources for the UE. The Confirm message ends that
                 // reservation.
                 if let Some(serving) = step.serving {

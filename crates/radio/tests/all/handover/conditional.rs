@@ -5,7 +5,9 @@ use super::street::{Case, rlc};
 use super::{any_case, case_over_links, loses_only_with_the_connection, walk, walk_in_any_order};
 use fadeout_core::random::Stream;
 use fadeout_core::{HandoverOutcome, Procedure, RrcEvent, Span};
-use fadeout_radio::access::{ConditionalConfig, DataForwarding, EventKind, MeasurementEvent};
+use fadeout_radio::access::{
+    CellChange, ConditionalConfig, DataForwarding, EventKind, MeasurementEvent,
+};
 use fadeout_radio::pdcp::Delivery;
 use fadeout_testkit::Cases;
 
@@ -33,7 +35,7 @@ fn conditional(random: &mut Stream, mut case: Case) -> Case {
         let threshold = random.uniform_in(-110.0, -80.0);
         conditions.push(condition(EventKind::A4 { threshold }, random));
     }
-    case.mobility.conditional = Some(ConditionalConfig {
+    case.mobility.change = CellChange::Conditional(ConditionalConfig {
         conditions,
         most_candidates: 1 + random.below(3) as usize,
         hold: Span::from_millis(100 + random.below(8000)),

@@ -7,7 +7,7 @@ use fadeout_core::random::Stream;
 use fadeout_core::{
     Direction, HandoverOutcome, Hertz, Point, Procedure, RadioDropCause, RrcEvent, Span,
 };
-use fadeout_radio::access::{CellConfig, MobilityConfig, Policy, RadioAccess};
+use fadeout_radio::access::{CellChange, CellConfig, MobilityConfig, Policy, RadioAccess};
 use fadeout_radio::pdcp::Delivery;
 use fadeout_testkit::Cases;
 
@@ -66,7 +66,7 @@ fn daps_case(random: &mut Stream, is_acknowledged: bool) -> Case {
     let rlc = rlc(true, is_acknowledged);
     let mut case = any_case((random, 0.5), rlc, true);
     case.mobility.interface = Default::default();
-    case.mobility.daps = true;
+    case.mobility.change = CellChange::Daps;
     if random.chance(0.4) {
         case.mobility.procedure.t304 = Span::from_millis(random.below(150));
     }
@@ -131,7 +131,10 @@ fn steady(daps: bool) -> Case {
     case.core_delay = Span::from_millis(5);
     case.loses_markers = false;
     case.mobility = MobilityConfig {
-        daps,
+        change: match daps {
+            true => CellChange::Daps,
+            false => CellChange::Handover,
+        },
         ..mobility(2)
     };
     case

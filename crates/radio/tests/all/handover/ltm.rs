@@ -5,7 +5,9 @@ use super::street::{Case, case, rlc};
 use super::{loses_only_with_the_connection, walk, walk_in_any_order};
 use fadeout_core::random::Stream;
 use fadeout_core::{Decibel, HandoverOutcome, Procedure, Span};
-use fadeout_radio::access::{ConditionalConfig, EarlySync, EventKind, LtmConfig, MeasurementEvent};
+use fadeout_radio::access::{
+    CellChange, ConditionalConfig, EarlySync, EventKind, LtmConfig, MeasurementEvent,
+};
 use fadeout_radio::pdcp::Delivery;
 use fadeout_testkit::Cases;
 
@@ -19,7 +21,7 @@ fn switched(random: &mut Stream, mut case: Case) -> Case {
         },
         ..event
     };
-    case.mobility.conditional = Some(ConditionalConfig {
+    let candidates = ConditionalConfig {
         conditions: Vec::new(),
         most_candidates: 1 + random.below(3) as usize,
         hold: match random.chance(0.5) {
@@ -29,15 +31,16 @@ fn switched(random: &mut Stream, mut case: Case) -> Case {
         recovers: random.chance(0.7),
         forwards_early: false,
         commanding: Vec::new(),
-    });
-    case.mobility.ltm = Some(LtmConfig {
+    };
+    let ltm = LtmConfig {
         report_period: Span::from_millis(5 + random.below(60)),
         offset: Decibel(random.uniform_in(0.0, 5.0)),
         reports: 1 + random.below(5) as u32,
         processing: Span::from_millis(random.below(40)),
         synchronisation: Span::from_millis(random.below(30)),
         early: [EarlySync::None, EarlySync::Downlink, EarlySync::Both][random.below(3) as usize],
-    });
+    };
+    case.mobility.change = CellChange::Ltm(candidates, ltm);
     case.mobility.stations = vec![3; case.config.cells.len()];
     case
 }

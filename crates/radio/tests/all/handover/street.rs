@@ -7,9 +7,9 @@ use fadeout_core::{
     Packet, PacketId, PacketPool, Point, RrcEvent, Segment, Span, Time, UeId, Vector,
 };
 use fadeout_radio::access::{
-    AccessConfig, Backhaul, BearerConfig, CellConfig, DataForwarding, EventKind, Interface,
-    LegCounters, MeasurementEvent, MobilityConfig, Monitoring, Move, Policy, ProcedureConfig,
-    RadioAccess, RadioConfig, Sampling, Scope, Serving, Signalling, UeConfig,
+    AccessConfig, Backhaul, BearerConfig, CellChange, CellConfig, DataForwarding, EventKind,
+    Interface, LegCounters, MeasurementEvent, MobilityConfig, Monitoring, Move, Policy,
+    ProcedureConfig, RadioAccess, RadioConfig, Sampling, Scope, Serving, Signalling, UeConfig,
 };
 use fadeout_radio::pdcp::{Delivery, PdcpConfig};
 use fadeout_radio::rlc::RlcConfig;
@@ -310,10 +310,8 @@ pub(crate) fn mobility(cells: u32) -> MobilityConfig {
         access: AccessConfig::default(),
         procedure: ProcedureConfig::default(),
         data: DataForwarding::Forwarded,
-        conditional: None,
-        ltm: None,
+        change: CellChange::Handover,
         rach_less: None,
-        daps: false,
         most_ues: None,
         secondaries: Vec::new(),
         secondary_node: None,

@@ -4,12 +4,12 @@ use crate::build::switching;
 use crate::world::Interfaces;
 use fadeout_core::{Bytes, NodeId, Span};
 use fadeout_radio::access::{
-    AccessConfig, BeamMonitoring, BicastStart, ConditionalConfig, DataForwarding,
+    AccessConfig, BeamMonitoring, BicastStart, CellChange, ConditionalConfig, DataForwarding,
     DedicatedRecovery, EventKind, Interface, MOST_CANDIDATES, MeasurementEvent, MeasurementGaps,
     MobilityConfig, Monitoring, PowerRamping, ProcedureConfig, Sampling, Scope,
     SecondaryAfterFailure, SecondaryAtHandover, SecondaryNodeConfig, Signalling,
 };
-use fadeout_scenario::{self as scenario, HandoverData};
+use fadeout_scenario::{self as scenario, HandoverData, HandoverProcedure};
 use std::collections::BTreeSet;
 
 pub(in crate::build) fn config(
@@ -37,10 +37,8 @@ pub(in crate::build) fn config(
                 None => BicastStart::Before(described.bicast_before.unwrap_or_default()),
             }),
         },
-        conditional: conditional(described),
-        ltm: switching::ltm(described),
+        change: change(described),
         rach_less: switching::rach_less(described),
-        daps: described.procedure == scenario::HandoverProcedure::Daps,
         most_ues: described.max_ues,
         secondaries: Vec::new(),
         secondary_node: described.secondary_node.as_ref().map(secondary_node),
@@ -111,17 +109,24 @@ fn procedure(described: &scenario::MobilityManagement) -> ProcedureConfig {
 /// Default time for which a candidate cell reserves resources. No standard defines this time.
 const USUAL_HOLD: Span = Span::from_secs(10);
 
-fn conditional(described: &scenario::MobilityManagement) -> Option<ConditionalConfig> {
-    if described.procedure == scenario::HandoverProcedure::Ltm {
-        return Some(switching::candidates(described));
+fn change(described: &scenario::MobilityManagement) -> CellChange {
+    match described.procedure {
+        HandoverProcedure::Plain => CellChange::Handover,
+        HandoverProcedure::Daps => CellChange::Daps,
+        HandoverProcedure::Conditional => CellChange::Conditional(conditional(described)),
+        HandoverProcedure::Ltm => {
+            CellChange::Ltm(switching::candidates(described), switching::ltm(described))
+        }
     }
+}
+
+fn conditional(described: &scenario::MobilityManagement) -> ConditionalConfig {
     let conditions = match &described.conditions {
         Some(given) => given.iter().map(condition).collect(),
         None => vec![condition(&scenario::ExecutionCondition::USUAL)],
     };
     let most = described.max_candidates.map(|most| most as usize);
-    let is_conditional = described.procedure == scenario::HandoverProcedure::Conditional;
-    is_conditional.then_some(ConditionalConfig {
+    ConditionalConfig {
         conditions,
         most_candidates: most.unwrap_or(MOST_CANDIDATES),
         hold: described.candidate_timeout.unwrap_or(USUAL_HOLD),
@@ -132,7 +137,7 @@ fn conditional(described: &scenario::MobilityManagement) -> Option<ConditionalCo
             .filter(|(_, event)| event.command)
             .map(|(number, _)| number)
             .collect(),
-    })
+    }
 }
 
 fn secondary_node(described: &scenario::SecondaryNode) -> SecondaryNodeConfig {

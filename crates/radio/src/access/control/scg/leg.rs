@@ -2,13 +2,14 @@
 //! UE's bearers.
 
 use super::{SECONDARY_LEG, Scg};
-use crate::access::control::failure::run_random_access;
-use crate::access::control::handover::seconds;
 use crate::access::control::managed::record_cell_event;
+use crate::access::control::managed::seconds;
+use crate::access::control::random_access::run_random_access;
 use crate::bearer::{close_secondary, leave_secondary, open_secondary};
 use crate::config::{Env, LegId};
-use crate::rrc::mobility::{Message, secondary_processing};
+use crate::rrc::message::Message;
 use crate::rrc::random_access::{Progress, RandomAccess};
+use crate::rrc::secondary_cells::secondary_processing;
 use crate::rrc::secondary_node::{NodeMessage, Order, RequestReason, ScgState, SecondaryNetwork};
 use fadeout_core::{
     CellId, Direction, HandoverOutcome, Motion, Probe, Procedure, RrcEvent, SecondaryCause, Time,
@@ -16,7 +17,7 @@ use fadeout_core::{
 
 impl Scg<'_, '_> {
     /// Runs the next step of random access to the cell of the secondary node.
-    pub(in crate::access) fn advance_access<M: Motion>(
+    pub(crate) fn advance_access<M: Motion>(
         &mut self,
         motion: &mut M,
         env: &mut Env<'_, impl Probe>,
@@ -66,12 +67,7 @@ impl Scg<'_, '_> {
     }
 
     /// Handles the network's order about the secondary node at the UE.
-    pub(in crate::access) fn on_order(
-        &mut self,
-        order: Order,
-        number: u32,
-        env: &mut Env<'_, impl Probe>,
-    ) {
+    pub(crate) fn on_order(&mut self, order: Order, number: u32, env: &mut Env<'_, impl Probe>) {
         if !self.0.state.is_connected() {
             return;
         }
@@ -203,7 +199,7 @@ impl Scg<'_, '_> {
     }
 
     /// Handles the UE's answer at the master's base station.
-    pub(in crate::access) fn on_answer(&mut self, number: u32, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn on_answer(&mut self, number: u32, env: &mut Env<'_, impl Probe>) {
         let order = self.with_node(env, |network, step| network.on_answer(number, step));
         let Some(order) = order.flatten() else { return };
         let mut again = 0;
@@ -225,7 +221,7 @@ impl Scg<'_, '_> {
 
     /// Releases the secondary leg when the UE leaves its master's cell. If the handover command
     /// names a secondary cell, the UE enters that cell later.
-    pub(in crate::access) fn release_leg(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn release_leg(&mut self, env: &mut Env<'_, impl Probe>) {
         if let Some(ScgState::Entering { leg, .. }) = self.node().map(|node| node.leg_state) {
             self.0.service.leave_leg(leg);
         }
@@ -264,7 +260,7 @@ impl Scg<'_, '_> {
 
     /// Clears the entered cells and the time to trigger of the secondary node's measurement events,
     /// because the UE has a new master cell. The filtered levels are kept.
-    pub(in crate::access) fn on_new_master(&mut self) {
+    pub(crate) fn on_new_master(&mut self) {
         if let Some(node) = self.node() {
             node.addition_survey.on_new_serving_cell();
             node.pscell_survey.on_new_serving_cell();
@@ -273,7 +269,7 @@ impl Scg<'_, '_> {
 
     /// Enters the secondary cell that the handover command named, after the UE has entered the
     /// master's target.
-    pub(in crate::access) fn enter_commanded(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn enter_commanded(&mut self, env: &mut Env<'_, impl Probe>) {
         if let Some(node) = self.node()
             && let ScgState::Waiting(cell) = node.leg_state
         {
@@ -284,7 +280,7 @@ impl Scg<'_, '_> {
 
     /// Drops the secondary cell that a handover command named, because the UE must select a new
     /// cell.
-    pub(in crate::access) fn drop_commanded(&mut self, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn drop_commanded(&mut self, env: &mut Env<'_, impl Probe>) {
         if let Some(node) = self.node()
             && let ScgState::Waiting(cell) = node.leg_state
         {

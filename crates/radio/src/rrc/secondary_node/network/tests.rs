@@ -20,7 +20,7 @@ struct Net {
     held: Vec<u32>,
     loads: Vec<u32>,
     next_message: u64,
-    acts: VecDeque<Act>,
+    acts: VecDeque<Effect>,
     /// Messages on links, with their arrival times.
     links: Vec<(Time, u64)>,
     /// True if links lose all further messages.
@@ -72,19 +72,19 @@ impl Net {
             is_connected: true,
             fetching: None,
             next_message: &mut self.next_message,
-            acts: &mut self.acts,
+            effects: &mut self.acts,
         };
         let outcome = action(&mut self.node, &mut step);
         while let Some(act) = self.acts.pop_front() {
             match act {
-                Act::Send { number, .. } if !self.is_lossy => {
+                Effect::Send { number, .. } if !self.is_lossy => {
                     self.links.push((self.now + Span::from_millis(7), number));
                 }
-                Act::SecondaryNode(act) => {
+                Effect::SecondaryNode(act) => {
                     let ms = self.now.since(Time::ZERO).as_nanos() / 1_000_000;
                     self.done.push((ms, act));
                 }
-                Act::RecordEvent(_, event) => self.noted.push(event),
+                Effect::RecordEvent(_, event) => self.noted.push(event),
                 _ => {}
             }
         }
