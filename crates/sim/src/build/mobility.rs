@@ -2,6 +2,7 @@
 
 mod config;
 
+use super::radio::named_error;
 use super::{BuildError, ChoosePolicy, dual, utra};
 use crate::directory::{Directory, FlowEntry};
 use crate::hop::Hop;
@@ -10,9 +11,7 @@ use crate::world::{Interfaces, Parts, UePath, UePaths};
 use config::USUAL_GAP;
 pub(super) use config::config;
 use fadeout_core::{CellId, DrbId, FlowId, NodeId, Span, UeId};
-use fadeout_radio::access::{
-    BeamMonitoring, MeasurementGaps, MobilityConfig, Policy, RadioAccess, RadioError,
-};
+use fadeout_radio::access::{BeamMonitoring, MeasurementGaps, MobilityConfig, Policy, RadioAccess};
 use fadeout_scenario::{self as scenario, HandoverData, Named, Scenario};
 use std::collections::BTreeSet;
 
@@ -102,20 +101,7 @@ fn start(
         reason: format!("there is no handover policy \"{name}\""),
     })?;
     let managed = access.manage_mobility(config, policy);
-    managed.map_err(|error| match error {
-        RadioError::Ue { ue, .. } => BuildError::Ue {
-            ue: scenario.ues[ue].name.clone(),
-            reason: error.reason(),
-        },
-        RadioError::Cell { cell, .. } => BuildError::Cell {
-            cell: scenario.cells[cell].name.clone(),
-            reason: error.reason(),
-        },
-        _ => BuildError::Cell {
-            cell: String::new(),
-            reason: error.reason(),
-        },
-    })
+    managed.map_err(|error| named_error(scenario, &error))
 }
 
 /// Returns the routes of all flows and paths that have a UE under mobility management at one end.

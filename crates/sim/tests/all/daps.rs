@@ -2,8 +2,9 @@
 //! to result rows.
 
 use crate::common::rows::Rows;
-use crate::common::{parse, run_with};
+use crate::common::{parse, run_with, unobserved};
 use fadeout_core::{CellId, Direction, HandoverOutcome, Procedure, RrcEvent};
+use fadeout_sim::BuildError;
 
 /// Runs the example `daps` with these overrides.
 fn run(overrides: &[&str]) -> Rows {
@@ -63,4 +64,17 @@ fn a_target_that_is_not_reached_in_time_leaves_the_phone_where_it_is() {
     let count = |event| rows.steps.iter().filter(|step| step.event == event).count();
     let back = count(RrcEvent::SourceResumed);
     assert!(back > 3 && back <= count(RrcEvent::AccessFailure));
+}
+
+#[test]
+fn an_rlc_mode_that_daps_does_not_allow_is_an_error_of_its_ue() {
+    let text = include_str!("../../../../scenarios/daps.toml");
+    let scenario = parse(text, ".".into(), &["ue.phone.rlc={ mode = \"tm\" }"]);
+    match unobserved(&scenario) {
+        Err(BuildError::Ue { ue, reason }) => {
+            assert_eq!(ue, "phone");
+            assert!(reason.contains("RLC in transparent mode"), "{reason}");
+        }
+        other => panic!("{:?} is no error of a UE", other.err()),
+    }
 }
