@@ -377,6 +377,52 @@ def test_a_weight_moves_resource_blocks_to_the_ue():
     assert shares[8] > 0.75
 
 
+def standing_delay_s(simulation: fadeout.Simulation, name: str, target_s: float) -> float:
+    """Returns the mean delay of the queue in four seconds with a target delay."""
+    simulation.set(name, target_s)
+    begin_s = simulation.now_s + 2
+    delays = []
+    for step in range(400):
+        simulation.advance(begin_s + step / 100)
+        delays.append(simulation.observe(["link.path.delay_s"])[0])
+    return float(np.mean(delays))
+
+
+def test_the_delay_of_a_managed_queue_follows_the_target_that_is_set():
+    change = {
+        "duration": "60 s",
+        "link.path.queue": {"limit": "400 packets", "discipline": "codel"},
+        "probe.congestion": "1 s",
+        "probe.queue": "1 s",
+    }
+    simulation = fadeout.Simulation(LINK, set=change, seed=3)
+    targets = [0.005, 0.05, 0.005, 0.02]
+    delays = [standing_delay_s(simulation, "link.path.aqm_target_s", it) for it in targets]
+    # CoDel drops until the delay is below its target. At 5 ms the delay is the same after longer
+    # targets, within the swings of CUBIC's window in four seconds.
+    assert delays[1] > 2 * delays[0]
+    assert delays[1] > delays[3] > delays[0]
+    assert delays[2] == pytest.approx(delays[0], rel=0.5)
+    simulation.advance(math.inf)
+    assert simulation.finish().links["dropped_packets"][0] > 0
+
+
+def test_the_data_in_a_managed_bearer_follow_the_target_that_is_set():
+    text = CELL.replace("[ue.phone]", '[ue.phone]\nrlc = { mode = "am", aqm = "codel" }')
+    held = {}
+    for target_s in (0.005, 0.2):
+        simulation = fadeout.Simulation(text, set={"duration": "8 s"}, seed=3)
+        simulation.set("bearer.phone.aqm_target_s", target_s)
+        waiting = []
+        for step in range(300):
+            simulation.advance(2 + step / 50)
+            waiting.append(simulation.observe(["bearer.phone.rlc_new_bytes"])[0])
+        held[target_s] = np.mean(waiting)
+        with pytest.raises(fadeout.SettingError, match="expected `ecn-step`"):
+            simulation.set("bearer.phone.aqm_threshold_s", 0.01)
+    assert held[0.2] > 2 * held[0.005]
+
+
 @pytest.mark.parametrize(
     ("name", "value", "error", "message"),
     [
@@ -387,7 +433,13 @@ def test_a_weight_moves_resource_blocks_to_the_ue():
         ("flow.download.cwnd", 5, ValueError, "one of cwnd_segments"),
         ("flow.download.pacing_rate_mbps", 0, ValueError, "or infinity"),
         ("flow.download.cwnd_segments", 5, fadeout.SettingError, "has not started"),
-        ("bearer.phone.packets", 5, ValueError, "one of flow"),
+        ("measurement.phone/west.rsrp_dbm", 5, ValueError, "one of flow"),
+        ("bearer.phone.packets", 5, ValueError, "one of aqm_target_s"),
+        ("bearer.phone.aqm_target_s", 0.1, fadeout.SettingError, "expected `codel` or `pie`"),
+        ("bearer.phon.aqm_target_s", 0.1, ValueError, 'expected "phone"'),
+        ("link.core.aqm_target_s", 0, ValueError, "expected a number from 0.000001 to 100 s"),
+        ("link.core.aqm_target_s", 0.1, fadeout.SettingError, "expected `codel`, `fq-codel`"),
+        ("link.core.aqm_min_threshold_packets", 5, fadeout.SettingError, "expected `red`"),
         ("link.core.rate_mbps", -1, ValueError, "Mbit/s"),
         ("ue.phone.cell", "eats", ValueError, 'expected "east"'),
         ("ue.phone.cell", 7, fadeout.SettingError, "a whole number below 2"),

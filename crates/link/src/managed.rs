@@ -3,6 +3,7 @@
 
 use crate::queue::{Discipline, Effects, Fifo, ManagedQueue as _, Queued};
 use crate::transmitter::Transmitter;
+use fadeout_core::aqm::{Threshold, ThresholdError};
 use fadeout_core::{PacketId, PacketPool, Time};
 
 /// Queue whose packets wait until the transmitter takes them.
@@ -99,6 +100,17 @@ impl WaitingPackets {
             marked,
         };
         discipline.dequeue(now, &mut effects)
+    }
+
+    /// Changes a threshold of the discipline at `now`.
+    pub(crate) fn set_threshold(
+        &mut self,
+        now: Time,
+        threshold: Threshold,
+    ) -> Result<(), ThresholdError> {
+        let discipline = self.discipline.as_mut();
+        let discipline = discipline.ok_or(ThresholdError::Absent)?;
+        discipline.set_threshold(now, threshold)
     }
 
     /// Returns true if an arrival that does not fit is accepted and a waiting packet is dropped

@@ -2,7 +2,7 @@
 //!
 //! Standard: RFC 8289.
 
-use super::Heads;
+use super::{Heads, Threshold, ThresholdError};
 use crate::registry::{Entry, OutOfRange, Registered, Settings, flag, in_range, integer, span};
 use crate::{Span, Time};
 
@@ -31,6 +31,19 @@ impl CoDelConfig {
     /// Returns an error if the interval is shorter than a microsecond.
     pub fn check(&self) -> Result<(), OutOfRange> {
         in_range("interval", self.interval, Span::from_micros(1)..)
+    }
+
+    /// Changes the target delay. The state of the algorithm stays, and the next packet is compared
+    /// with the new target.
+    ///
+    /// # Errors
+    /// Returns [`ThresholdError::Absent`] for another threshold.
+    pub fn set_threshold(&mut self, threshold: Threshold) -> Result<(), ThresholdError> {
+        let Threshold::Target(target) = threshold else {
+            return Err(ThresholdError::Absent);
+        };
+        self.target = target;
+        Ok(())
     }
 }
 

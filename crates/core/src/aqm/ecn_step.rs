@@ -6,7 +6,7 @@
 //!
 //! Standard: RFC 9332 §4.2; RFC 8257 §3.1.
 
-use super::{Even, Heads};
+use super::{Even, Heads, Threshold, ThresholdError};
 use crate::registry::{Entry, Registered, Settings, choice, span};
 use crate::{Ecn, Span, Time};
 
@@ -92,6 +92,18 @@ impl EcnStep {
             config,
             even: Even::default(),
         }
+    }
+
+    /// Changes the delay from which on packets are marked. The range above it stays.
+    ///
+    /// # Errors
+    /// Returns [`ThresholdError::Absent`] for another threshold.
+    pub fn set_threshold(&mut self, threshold: Threshold) -> Result<(), ThresholdError> {
+        let Threshold::Marking(delay) = threshold else {
+            return Err(ThresholdError::Absent);
+        };
+        self.config.ramp.threshold = delay;
+        Ok(())
     }
 
     /// Processes the head, which leaves at `now`, and marks it if a mark is due. A head without

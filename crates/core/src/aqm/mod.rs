@@ -17,7 +17,7 @@ pub use ecn_step::EcnStepConfig;
 pub use even::Even;
 pub use pie::PieConfig;
 
-use crate::registry::{Entry, Registered, Settings};
+use crate::registry::{Entry, OutOfRange, Registered, Settings};
 use crate::{Ecn, Span, Time};
 
 /// No active management. Packets that do not fit are dropped.
@@ -35,6 +35,34 @@ impl<Context> Registered<Context> for DropTailConfig {
 
     fn from_settings(_: &Settings<'_>, _: Context) -> Self {
         DropTailConfig
+    }
+}
+
+/// Threshold that may change while the algorithm runs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Threshold {
+    /// Target delay of `CoDel`, PIE or `DualPI2`.
+    Target(Span),
+    /// Delay from which on packets are marked.
+    Marking(Span),
+    /// Average length in packets below which RED drops no packet.
+    Minimum(f64),
+    /// Average length in packets at which RED's drop probability has its maximum.
+    Maximum(f64),
+}
+
+/// Reason why a threshold does not change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum ThresholdError {
+    /// The algorithm of the queue does not have the threshold.
+    Absent,
+    /// The value is out of its range.
+    OutOfRange(OutOfRange),
+}
+
+impl From<OutOfRange> for ThresholdError {
+    fn from(error: OutOfRange) -> ThresholdError {
+        ThresholdError::OutOfRange(error)
     }
 }
 

@@ -3,7 +3,7 @@
 //!
 //! Standard: RFC 8033.
 
-use super::next_on_grid;
+use super::{Threshold, ThresholdError, next_on_grid};
 use crate::random::Stream;
 use crate::registry::{
     Entry, OutOfRange, Registered, Settings, flag, in_range, integer, number, span,
@@ -194,6 +194,19 @@ impl Pie {
     #[inline]
     pub fn is_off(&self) -> bool {
         !self.is_active
+    }
+
+    /// Changes the target delay. The probability stays, and the next update follows the new target.
+    /// Must be called after [`catch_up`](Pie::catch_up).
+    ///
+    /// # Errors
+    /// Returns [`ThresholdError::Absent`] for another threshold.
+    pub fn set_threshold(&mut self, threshold: Threshold) -> Result<(), ThresholdError> {
+        let Threshold::Target(target) = threshold else {
+            return Err(ThresholdError::Absent);
+        };
+        self.config.target = target;
+        Ok(())
     }
 
     /// Activates the algorithm, because an arrival fills a third of the limit.

@@ -5,7 +5,7 @@ use super::{ParameterError, QueueManagement, RlcConfig, Sdu, SduQueue};
 use fadeout_core::aqm::codel::{CoDel, CoDelConfig};
 use fadeout_core::aqm::ecn_step::{EcnStep, EcnStepConfig};
 use fadeout_core::aqm::pie::{Pie, PieConfig, Verdict};
-use fadeout_core::aqm::{DropTailConfig, Head, Heads};
+use fadeout_core::aqm::{DropTailConfig, Head, Heads, Threshold, ThresholdError};
 use fadeout_core::random::Stream;
 use fadeout_core::{Bytes, Ecn, PacketPool, Time};
 use std::convert::Infallible;
@@ -57,6 +57,9 @@ trait Law {
     /// Drops or marks SDUs at the head before one is sent at `now`. The SDU that remains at the
     /// head is sent.
     fn drop_or_mark_head(&mut self, now: Time, queue: &mut impl Heads);
+
+    /// Changes a threshold. Must be called after [`Law::catch_up`].
+    fn set_threshold(&mut self, threshold: Threshold) -> Result<(), ThresholdError>;
 }
 
 impl Start for DropTailConfig {
@@ -78,6 +81,9 @@ impl Law for Infallible {
         match *self {}
     }
     fn drop_or_mark_head(&mut self, _: Time, _: &mut impl Heads) {
+        match *self {}
+    }
+    fn set_threshold(&mut self, _: Threshold) -> Result<(), ThresholdError> {
         match *self {}
     }
 }
@@ -108,6 +114,9 @@ impl Law for CoDelLaw {
     }
     fn drop_or_mark_head(&mut self, now: Time, queue: &mut impl Heads) {
         self.law.drop_or_mark_head(&self.config, now, queue);
+    }
+    fn set_threshold(&mut self, threshold: Threshold) -> Result<(), ThresholdError> {
+        self.config.set_threshold(threshold)
     }
 }
 
@@ -144,6 +153,9 @@ impl Law for PieLaw {
         self.law.on_arrival(waiting.0)
     }
     fn drop_or_mark_head(&mut self, _: Time, _: &mut impl Heads) {}
+    fn set_threshold(&mut self, threshold: Threshold) -> Result<(), ThresholdError> {
+        self.law.set_threshold(threshold)
+    }
 }
 
 impl Start for EcnStepConfig {
@@ -164,6 +176,9 @@ impl Law for EcnStep {
     }
     fn drop_or_mark_head(&mut self, now: Time, queue: &mut impl Heads) {
         EcnStep::drop_or_mark_head(self, now, queue);
+    }
+    fn set_threshold(&mut self, threshold: Threshold) -> Result<(), ThresholdError> {
+        EcnStep::set_threshold(self, threshold)
     }
 }
 
@@ -221,6 +236,14 @@ impl Aqm {
             Verdict::Mark => ecn.mark(marked),
             Verdict::Drop => false,
         }
+    }
+
+    /// Changes a threshold of the algorithm. Must be called after [`Aqm::catch_up`].
+    ///
+    /// # Errors
+    /// Returns [`ThresholdError::Absent`] if the algorithm does not have the threshold.
+    pub fn set_threshold(&mut self, threshold: Threshold) -> Result<(), ThresholdError> {
+        laws!(&mut self.law, law => law.set_threshold(threshold))
     }
 
     /// Returns the queue management for the buffer's head, which is about to be sent. It marks

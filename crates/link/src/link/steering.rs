@@ -1,10 +1,11 @@
-//! Change of a link's rate by the caller of a simulation.
+//! Changes of a link's rate and of its queue by the caller of a simulation.
 
 use super::Link;
 use crate::rate::SLOWEST;
 use crate::transit::Carried;
 use crate::transmitter::Transmitter;
 use crate::{Changes, LinkError};
+use fadeout_core::aqm::{Threshold, ThresholdError};
 use fadeout_core::{Rate, Time};
 
 impl Link {
@@ -56,6 +57,17 @@ impl Link {
         self.transit.leave_queue(now);
         self.assert_conserved();
         Ok(())
+    }
+
+    /// Changes a threshold of the queue's discipline at `now`. Waiting packets stay.
+    ///
+    /// # Errors
+    /// Returns an error if the discipline does not have the threshold, or if the value is out of
+    /// its range. Nothing has changed then.
+    pub fn set_threshold(&mut self, now: Time, threshold: Threshold) -> Result<(), ThresholdError> {
+        let managed = self.managed.as_mut();
+        let managed = managed.ok_or(ThresholdError::Absent)?;
+        managed.set_threshold(now, threshold)
     }
 
     /// Returns the rate if it can be changed.

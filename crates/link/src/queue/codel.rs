@@ -7,7 +7,7 @@ use super::fifo::{Fifo, Queued};
 use super::{Effects, Limit};
 use crate::LinkError;
 use fadeout_core::aqm::codel::{self, CoDelConfig};
-use fadeout_core::aqm::{Head, Heads};
+use fadeout_core::aqm::{Head, Heads, Threshold, ThresholdError};
 use fadeout_core::random::Stream;
 use fadeout_core::{Ecn, Time};
 
@@ -118,6 +118,10 @@ impl ManagedQueue for CoDel {
     fn dequeue(&mut self, now: Time, effects: &mut Effects<'_>) -> Option<Queued> {
         self.queue
             .dequeue(&mut self.law, &self.config, now, effects)
+    }
+
+    fn set_threshold(&mut self, _: Time, threshold: Threshold) -> Result<(), ThresholdError> {
+        self.config.set_threshold(threshold)
     }
 
     fn packets(&self) -> u64 {

@@ -5,6 +5,7 @@ use super::{
     Queued, RedConfig,
 };
 use crate::LinkError;
+use fadeout_core::aqm::{Threshold, ThresholdError};
 use fadeout_core::random::Stream;
 use fadeout_core::{Ecn, PacketId, PacketPool, Rate, Time};
 
@@ -73,6 +74,15 @@ pub(crate) trait ManagedQueue {
     /// drops the arrival.
     fn make_room(&mut self, _dropped: &mut Vec<PacketId>) -> bool {
         false
+    }
+
+    /// Changes a threshold at `now`.
+    ///
+    /// # Errors
+    /// Returns an error if the discipline does not have the threshold, or if the value is out of
+    /// its range. Nothing has changed then.
+    fn set_threshold(&mut self, _now: Time, _threshold: Threshold) -> Result<(), ThresholdError> {
+        Err(ThresholdError::Absent)
     }
 }
 
@@ -154,6 +164,9 @@ impl ManagedQueue for Discipline {
     }
     fn make_room(&mut self, dropped: &mut Vec<PacketId>) -> bool {
         each!(self, queue => queue.make_room(dropped))
+    }
+    fn set_threshold(&mut self, now: Time, threshold: Threshold) -> Result<(), ThresholdError> {
+        each!(self, queue => queue.set_threshold(now, threshold))
     }
     #[inline]
     fn packets(&self) -> u64 {

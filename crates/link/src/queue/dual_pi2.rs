@@ -10,7 +10,7 @@ use super::{Effects, Limit};
 use crate::LinkError;
 use fadeout_core::aqm::ecn_step::Ramp;
 use fadeout_core::aqm::pie::SHORTEST_UPDATE;
-use fadeout_core::aqm::{Even, next_on_grid};
+use fadeout_core::aqm::{Even, Threshold, ThresholdError, next_on_grid};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, choice, in_range, number, span};
 use fadeout_core::{Ecn, Rate, Span, Time};
@@ -281,6 +281,23 @@ impl ManagedQueue for DualPi2 {
                 return packet;
             }
         }
+    }
+
+    fn set_threshold(&mut self, now: Time, threshold: Threshold) -> Result<(), ThresholdError> {
+        let target = match threshold {
+            Threshold::Target(target) => target,
+            Threshold::Marking(delay) => {
+                self.config.l4s_min_threshold = delay;
+                return Ok(());
+            }
+            Threshold::Minimum(_) | Threshold::Maximum(_) => return Err(ThresholdError::Absent),
+        };
+        in_range("target", target, SHORTEST_UPDATE..)?;
+        self.catch_up(now);
+        self.config.target = target;
+        // The next update keeps its time, and the later ones have the new distance.
+        self.update_every = self.config.update_every();
+        Ok(())
     }
 
     fn packets(&self) -> u64 {

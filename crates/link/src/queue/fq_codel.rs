@@ -9,6 +9,7 @@ use super::fifo::Queued;
 use super::{Effects, Limit};
 use crate::LinkError;
 use fadeout_core::aqm::codel::{CoDel, CoDelConfig};
+use fadeout_core::aqm::{Threshold, ThresholdError};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, in_range, integer};
 use fadeout_core::{PacketId, Rate, Time};
@@ -345,6 +346,10 @@ impl ManagedQueue for FqCoDel {
             }
         }
         half > 0
+    }
+
+    fn set_threshold(&mut self, _: Time, threshold: Threshold) -> Result<(), ThresholdError> {
+        self.config.codel.set_threshold(threshold)
     }
 
     fn packets(&self) -> u64 {

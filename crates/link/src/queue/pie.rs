@@ -9,6 +9,7 @@ use super::{Effects, Limit};
 use crate::LinkError;
 use fadeout_core::Time;
 use fadeout_core::aqm::pie::{self, PieConfig, Verdict};
+use fadeout_core::aqm::{Threshold, ThresholdError};
 use fadeout_core::random::Stream;
 
 /// First-in, first-out queue with PIE.
@@ -77,6 +78,11 @@ impl ManagedQueue for Pie {
     fn dequeue(&mut self, now: Time, _: &mut Effects<'_>) -> Option<Queued> {
         self.catch_up(now);
         self.queue.pop()
+    }
+
+    fn set_threshold(&mut self, now: Time, threshold: Threshold) -> Result<(), ThresholdError> {
+        self.catch_up(now);
+        self.law.set_threshold(threshold)
     }
 
     fn packets(&self) -> u64 {

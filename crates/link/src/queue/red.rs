@@ -6,7 +6,7 @@ use super::discipline::{ManagedQueue, Start};
 use super::fifo::{Fifo, Queued};
 use super::{Effects, Limit};
 use crate::LinkError;
-use fadeout_core::aqm::next_on_grid;
+use fadeout_core::aqm::{Threshold, ThresholdError, next_on_grid};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{
     Entry, OutOfRange, Parameter, Registered, Settings, flag, in_range, integer, number,
@@ -134,16 +134,7 @@ impl Red {
             parameters: config,
             packet_time,
         } = config;
-        in_range("min-threshold", config.min_threshold, 0.0..)?;
-        let above = config.min_threshold;
-        if config.max_threshold.partial_cmp(&above) != Some(std::cmp::Ordering::Greater) {
-            let error = OutOfRange {
-                name: "max-threshold",
-                value: config.max_threshold.to_string(),
-                expected: format!("more than the `min-threshold` of {above}"),
-            };
-            return Err(error.into());
-        }
+        check_thresholds(config.min_threshold, config.max_threshold)?;
         in_range("weight", config.weight, 0.0..=1.0)?;
         in_range("max-probability", config.max_probability, 0.0..=1.0)?;
         Ok(Red {
@@ -238,6 +229,19 @@ impl Red {
     }
 }
 
+/// Checks that the minimum threshold is not negative, and that the maximum is larger.
+fn check_thresholds(minimum: f64, maximum: f64) -> Result<(), OutOfRange> {
+    in_range("min-threshold", minimum, 0.0..)?;
+    if maximum > minimum {
+        return Ok(());
+    }
+    Err(OutOfRange {
+        name: "max-threshold",
+        value: maximum.to_string(),
+        expected: format!("more than the `min-threshold` of {minimum}"),
+    })
+}
+
 impl ManagedQueue for Red {
     fn enqueue(&mut self, arrival: Queued, effects: &mut Effects<'_>) -> bool {
         let now = arrival.arrived_at;
@@ -285,6 +289,18 @@ impl ManagedQueue for Red {
             self.empty_since = now;
         }
         head
+    }
+
+    fn set_threshold(&mut self, _: Time, threshold: Threshold) -> Result<(), ThresholdError> {
+        let mut config = self.config;
+        match threshold {
+            Threshold::Minimum(packets) => config.min_threshold = packets,
+            Threshold::Maximum(packets) => config.max_threshold = packets,
+            Threshold::Target(_) | Threshold::Marking(_) => return Err(ThresholdError::Absent),
+        }
+        check_thresholds(config.min_threshold, config.max_threshold)?;
+        self.config = config;
+        Ok(())
     }
 
     fn packets(&self) -> u64 {

@@ -2,6 +2,7 @@
 
 use super::RadioAccess;
 use crate::config::Env;
+use fadeout_core::aqm::{Threshold, ThresholdError};
 use fadeout_core::{BearerRow, CellId, Direction, DrbId, PacketPool, Probe, Time, UeId};
 
 /// Result of a request to hand a UE over.
@@ -61,6 +62,22 @@ impl RadioAccess {
             is_used |= cell.set_weight(ue, weight);
         }
         is_used
+    }
+
+    /// Changes a threshold of the RLC buffer's queue management, in a direction of a bearer.
+    ///
+    /// # Errors
+    /// Returns an error if the algorithm does not have the threshold, or if the value is out of its
+    /// range. Nothing has changed then.
+    pub fn set_threshold(
+        &mut self,
+        now: Time,
+        bearer: DrbId,
+        direction: Direction,
+        threshold: Threshold,
+    ) -> Result<(), ThresholdError> {
+        let bearer = &mut self.service.stack.bearers[bearer.index()];
+        bearer.set_threshold(now, direction, threshold)
     }
 
     /// Returns a row of the data that waits in a direction of a bearer.

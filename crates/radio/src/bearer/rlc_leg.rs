@@ -3,6 +3,7 @@
 use crate::config::LegId;
 use crate::rlc::{Aqm, Entity, ParameterError, RlcConfig, Sdu, TransportBlock};
 use crate::wire::BearerFormat;
+use fadeout_core::aqm::{Threshold, ThresholdError};
 use fadeout_core::random::Stream;
 use fadeout_core::{Direction, Ecn, PacketPool, Time};
 
@@ -138,6 +139,17 @@ impl RlcEnd {
         if let Some(aqm) = &mut self.aqm {
             aqm.catch_up(now, self.rlc.head());
         }
+    }
+
+    /// Changes a threshold of queue management at `now`.
+    pub(super) fn set_threshold(
+        &mut self,
+        now: Time,
+        threshold: Threshold,
+    ) -> Result<(), ThresholdError> {
+        self.catch_up(now);
+        let aqm = self.aqm.as_mut().ok_or(ThresholdError::Absent)?;
+        aqm.set_threshold(threshold)
     }
 
     /// Returns true if queue management accepts an SDU of `size` bytes. Queue management may mark

@@ -3,6 +3,7 @@
 use super::{Drb, Storage};
 use crate::config::Env;
 use crate::rlc::{Backlog, TransportBlock};
+use fadeout_core::aqm::{Threshold, ThresholdError};
 use fadeout_core::{BearerRow, Direction, DrbId, PacketId, Probe, RadioDelayRow, Span, Time};
 use std::ops::Range;
 
@@ -174,6 +175,27 @@ impl Drb {
             return;
         }
         env.probe.bearer(self.backlog_row(env.now, direction));
+    }
+
+    /// Changes a threshold of queue management on all legs of a direction. A leg of another radio
+    /// may have another algorithm, so one leg with the threshold is enough.
+    ///
+    /// # Errors
+    /// Returns an error if no leg has the threshold, or if the value is out of its range.
+    pub(crate) fn set_threshold(
+        &mut self,
+        now: Time,
+        direction: Direction,
+        threshold: Threshold,
+    ) -> Result<(), ThresholdError> {
+        let mut result = Err(ThresholdError::Absent);
+        for leg in self.legs.iter_mut() {
+            let set = leg.sender(direction).set_threshold(now, threshold);
+            if set != Err(ThresholdError::Absent) {
+                result = set;
+            }
+        }
+        result
     }
 
     /// Returns a row of the data that waits in a direction.

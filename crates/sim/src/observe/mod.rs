@@ -52,6 +52,8 @@ pub(crate) enum Target {
     Threshold(EndpointId),
     PacingRate(EndpointId),
     LinkRate(LinkId),
+    LinkThreshold(LinkId),
+    BearerThreshold(DrbId, Direction),
     ServingCell(UeId),
     Weight(UeId),
 }

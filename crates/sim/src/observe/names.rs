@@ -27,7 +27,7 @@ const KINDS: [(&str, &[Table]); 6] = [
 /// Value that can be set between two steps.
 #[derive(Debug, PartialEq)]
 pub struct Settable {
-    /// Kind of the part: `flow`, `link` or `ue`.
+    /// Kind of the part: `flow`, `link`, `bearer` or `ue`.
     pub kind: &'static str,
     /// Name of the value.
     pub name: &'static str,
@@ -85,6 +85,59 @@ pub const SETTABLES: &[Settable] = &[
         may_be_infinite: false,
         doc: "Rate of the direction. Packets in the queue leave at the new rate. The link needs a \
               constant rate and no blockage.",
+    },
+    Settable {
+        kind: "link",
+        name: "aqm_target_s",
+        unit: "s",
+        range: [1e-6, 100.0],
+        may_be_infinite: false,
+        doc: "Target delay of the queue's discipline: the `target` of `codel`, `fq-codel`, \
+              `pie` or `dualpi2`. The state of the algorithm stays.",
+    },
+    Settable {
+        kind: "link",
+        name: "aqm_threshold_s",
+        unit: "s",
+        range: [1e-6, 100.0],
+        may_be_infinite: false,
+        doc: "Delay from which on the low-latency queue of `dualpi2` marks packets \
+              (`l4s-min-threshold`).",
+    },
+    Settable {
+        kind: "link",
+        name: "aqm_min_threshold_packets",
+        unit: "packets",
+        range: [0.0, 1e6],
+        may_be_infinite: false,
+        doc: "Average queue length below which `red` drops no packet (`min-threshold`). It \
+              is smaller than the maximum threshold.",
+    },
+    Settable {
+        kind: "link",
+        name: "aqm_max_threshold_packets",
+        unit: "packets",
+        range: [0.0, 1e6],
+        may_be_infinite: false,
+        doc: "Average queue length at which the drop probability of `red` has its maximum \
+              (`max-threshold`).",
+    },
+    Settable {
+        kind: "bearer",
+        name: "aqm_target_s",
+        unit: "s",
+        range: [1e-6, 100.0],
+        may_be_infinite: false,
+        doc: "Target delay of the RLC buffer's `aqm`: the `target` of `codel` or `pie`. The \
+              state of the algorithm stays.",
+    },
+    Settable {
+        kind: "bearer",
+        name: "aqm_threshold_s",
+        unit: "s",
+        range: [1e-6, 100.0],
+        may_be_infinite: false,
+        doc: "Delay from which on the RLC buffer's `ecn-step` marks packets (`threshold`).",
     },
     Settable {
         kind: "ue",

@@ -5,8 +5,9 @@ use crate::directory::direction_of;
 use crate::observe::{
     self, Observation, ObserveError, Setting, Split, Subject, Target, column_of, settable_of,
 };
+use fadeout_core::aqm::{Threshold, ThresholdError};
 use fadeout_core::table::{Row, number_in};
-use fadeout_core::{CellId, Direction, DrbId, EndpointId, FlowId, LinkId, Rate, UeId};
+use fadeout_core::{CellId, Direction, DrbId, EndpointId, FlowId, LinkId, Rate, Span, UeId};
 use fadeout_radio::access::HandoverRequest;
 use fadeout_transport::tcp::Steering;
 
@@ -88,7 +89,14 @@ impl Simulation {
         let settable = settable_of(&split)?;
         let target = match split.kind {
             "flow" => self.flow_target(&split)?,
-            "link" => Target::LinkRate(self.link(&split)?),
+            "link" => match (self.link(&split)?, split.column) {
+                (link, "rate_mbps") => Target::LinkRate(link),
+                (link, _) => Target::LinkThreshold(link),
+            },
+            "bearer" => {
+                let (name, direction) = directed(split.subject);
+                Target::BearerThreshold(self.bearer(&split, name)?, direction)
+            }
             _ => {
                 let ue = self.ue(&split, split.subject)?;
                 match split.column {
@@ -127,6 +135,17 @@ impl Simulation {
             Target::LinkRate(link) => {
                 let set = self.world.set_link_rate(link, rate_of(value));
                 set.map_err(|error| error.to_string())
+            }
+            Target::LinkThreshold(link) => {
+                let threshold = threshold_of(setting.settable.name, value);
+                let set = self.world.set_link_threshold(link, threshold);
+                set.map_err(|error| threshold_refused(setting, error))
+            }
+            Target::BearerThreshold(bearer, direction) => {
+                let threshold = threshold_of(setting.settable.name, value);
+                let end = (bearer, direction);
+                let set = self.world.set_bearer_threshold(end, threshold);
+                set.map_err(|error| threshold_refused(setting, error))
             }
             Target::ServingCell(ue) => self.hand_over(ue, value),
             Target::Weight(ue) => match self.world.set_weight(ue, value) {
@@ -179,12 +198,7 @@ impl Simulation {
                 Subject::Flow(flow, sender)
             }
             "link" => Subject::Link(self.link(split)?),
-            "bearer" => {
-                let directory = self.world.machines().directory;
-                let names: Vec<&str> = directory.bearer_names().collect();
-                let bearer = DrbId(observe::find(split, "bearer", name, &names)?);
-                Subject::Bearer(bearer, direction)
-            }
+            "bearer" => Subject::Bearer(self.bearer(split, name)?, direction),
             "ue" => Subject::Ue(self.ue(split, name)?, direction),
             "cell" => Subject::Cell(self.cell(split, name)?, direction),
             _ => {
@@ -193,6 +207,12 @@ impl Simulation {
                 Subject::Measurement(self.ue(split, ue)?, self.cell(split, cell)?)
             }
         })
+    }
+
+    fn bearer(&self, split: &Split<'_>, name: &str) -> Result<DrbId, ObserveError> {
+        let directory = self.world.machines().directory;
+        let names: Vec<&str> = directory.bearer_names().collect();
+        Ok(DrbId(observe::find(split, "bearer", name, &names)?))
     }
 
     fn ue(&self, split: &Split<'_>, name: &str) -> Result<UeId, ObserveError> {
@@ -274,6 +294,34 @@ fn value<R: Row>(row: Option<&R>, column: usize) -> f64 {
 /// Returns a rate in Mbit/s as a rate.
 fn rate_of(mbps: f64) -> Rate {
     Rate::from_bits_per_sec((mbps * 1e6).round() as u64)
+}
+
+/// Returns the threshold that a setting with this name changes.
+fn threshold_of(name: &str, value: f64) -> Threshold {
+    match name {
+        "aqm_target_s" => Threshold::Target(Span::from_secs_f64(value)),
+        "aqm_threshold_s" => Threshold::Marking(Span::from_secs_f64(value)),
+        "aqm_min_threshold_packets" => Threshold::Minimum(value),
+        _ => Threshold::Maximum(value),
+    }
+}
+
+/// Returns the reason why a threshold does not change, with the algorithms that have it.
+fn threshold_refused(setting: Setting, error: ThresholdError) -> String {
+    let settable = setting.settable;
+    let algorithms = match (settable.kind, settable.name) {
+        ("link", "aqm_target_s") => "`codel`, `fq-codel`, `pie` or `dualpi2`",
+        ("link", "aqm_threshold_s") => "`dualpi2`",
+        ("bearer", "aqm_target_s") => "`codel` or `pie`",
+        ("bearer", _) => "`ecn-step`",
+        _ => "`red`",
+    };
+    match error {
+        ThresholdError::OutOfRange(error) => error.to_string(),
+        ThresholdError::Absent => {
+            format!("its queue management has no such threshold; expected {algorithms}")
+        }
+    }
 }
 
 /// Splits the direction off a name. Without a direction, the name is that of the downlink.

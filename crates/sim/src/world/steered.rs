@@ -1,7 +1,8 @@
 //! Changes of a world by the caller of a simulation between two steps.
 
 use super::{Transport, World};
-use fadeout_core::{CellId, EndpointId, LinkId, Probe, Rate, UeId};
+use fadeout_core::aqm::{Threshold, ThresholdError};
+use fadeout_core::{CellId, Direction, DrbId, EndpointId, LinkId, Probe, Rate, UeId};
 use fadeout_link::LinkError;
 use fadeout_radio::access::HandoverRequest;
 use fadeout_transport::tcp::Steering;
@@ -35,6 +36,35 @@ impl<P: Probe> World<P> {
         self.links.get_mut(link).set_rate(now, rate)?;
         self.links.arm(link, &mut self.agenda);
         Ok(())
+    }
+
+    /// Changes a threshold of the queue of a link's direction.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Link::set_threshold`](fadeout_link::Link::set_threshold).
+    pub(crate) fn set_link_threshold(
+        &mut self,
+        link: LinkId,
+        threshold: Threshold,
+    ) -> Result<(), ThresholdError> {
+        let now = self.now();
+        self.links.get_mut(link).set_threshold(now, threshold)
+    }
+
+    /// Changes a threshold of the RLC buffer of a bearer's direction.
+    ///
+    /// # Errors
+    /// Returns an error if the buffer's algorithm does not have the threshold.
+    pub(crate) fn set_bearer_threshold(
+        &mut self,
+        (bearer, direction): (DrbId, Direction),
+        threshold: Threshold,
+    ) -> Result<(), ThresholdError> {
+        let now = self.now();
+        let radio = self.radio.as_mut().ok_or(ThresholdError::Absent)?;
+        radio
+            .access
+            .set_threshold(now, bearer, direction, threshold)
     }
 
     /// Makes the serving cell of a UE prepare a handover.
