@@ -99,12 +99,45 @@ class Episodes:
     ) -> None:
         """Write the results of the latest step of all episodes."""
 
-class Features:
-    """Features of intervals that Python measures."""
+class Decider:
+    """Measurements and decisions of an agent. `fadeout.gym.controller` is its interface."""
 
-    def __init__(self, names: list[str]) -> None: ...
-    def values(self, **measured: float) -> list[float]:
-        """Return the features of an interval."""
+    def __init__(
+        self,
+        observation: list[str],
+        history: int,
+        *,
+        action: str,
+        step_size: float,
+        round_trips: float | None,
+        interval_s: float,
+    ) -> None: ...
+    def read(
+        self,
+        *,
+        time_s: float,
+        sent_segments: int,
+        delivered_segments: int,
+        lost_segments: int,
+        rtt_sum_s: float,
+        rtt_samples: int,
+        min_rtt_s: float,
+        mss_bytes: float,
+        cwnd: float,
+        in_flight: float,
+        pacing_mbps: float,
+        srtt_s: float,
+    ) -> None:
+        """End an interval with the counters and the state of the flow."""
+    def observation(self) -> list[float]:
+        """Return the observation. Empty before the first reading."""
+    def decide(self, action: float | None = None) -> tuple[float | None, float | None]:
+        """Return the pacing rate in Mbit/s and the window of an action, or those before the first
+        one. None leaves a value as it is.
+        """
+    @property
+    def interval_s(self) -> float:
+        """Length of the next interval in seconds."""
 
 class PortEnd:
     """An end of a flow with a port. `fadeout.PortEnd` is its interface."""

@@ -4,10 +4,10 @@ use crate::errors::EngineBug;
 use crate::guard::guarded;
 use crate::observed::raised;
 use crate::simulation::PySimulation;
-use fadeout_core::Span;
+use fadeout_core::{Span, Time};
 use fadeout_sim::agents::{
-    Action, AgentConfig, Episode, EpisodeConfig, Episodes, FEATURES, Interval, Measured, Reward,
-    feature_number,
+    Action, AgentConfig, Decider, Decision, Episode, EpisodeConfig, Episodes, FEATURES, History,
+    Interval, Reading, Reward, feature_number, limited,
 };
 use pyo3::buffer::PyBuffer;
 use pyo3::exceptions::PyValueError;
@@ -19,7 +19,19 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 #[pyclass(module = "fadeout._native", name = "Episodes", frozen)]
 pub(crate) struct PyEpisodes {
     config: Arc<EpisodeConfig>,
-    episodes: Mutex<Episodes>,
+    state: Mutex<State>,
+}
+
+/// Episodes, and memory for their values that is used again in each step.
+struct State {
+    episodes: Episodes,
+    actions: Vec<f64>,
+    stepped: Vec<u8>,
+    observations: Vec<f32>,
+    rewards: Vec<f64>,
+    terminated: Vec<u8>,
+    truncated: Vec<u8>,
+    measured: Vec<f64>,
 }
 
 /// Number of measurements of an agent that `read` writes.
@@ -46,16 +58,24 @@ impl PyEpisodes {
         let agents: PyResult<Vec<AgentConfig>> = agents.into_iter().map(agent).collect();
         let config = EpisodeConfig {
             agents: agents?,
-            interval: match round_trips {
-                Some(count) => Interval::RoundTrips(count),
-                None => Interval::Fixed(Span::from_secs_f64(interval_s)),
-            },
+            interval: interval(round_trips, interval_s),
             steps,
         };
-        let episodes = Episodes::new(count, config.agents.len(), threads);
+        let all = count * config.agents.len();
+        let width: usize = config.agents.iter().map(values_of).sum();
+        let state = State {
+            episodes: Episodes::new(count, config.agents.len(), threads),
+            actions: vec![0.0; all],
+            stepped: vec![0; count],
+            observations: vec![0.0; count * width],
+            rewards: vec![0.0; all],
+            terminated: vec![0; count],
+            truncated: vec![0; count],
+            measured: vec![f64::NAN; all * MEASURED],
+        };
         Ok(PyEpisodes {
             config: Arc::new(config),
-            episodes: Mutex::new(episodes),
+            state: Mutex::new(state),
         })
     }
 
@@ -75,8 +95,7 @@ impl PyEpisodes {
         let episode = py.detach(|| guarded(|| Episode::new(simulation, config)));
         let episode = episode.map_err(EngineBug::new_err)?;
         let episode = episode.map_err(|error| raised(&error))?;
-        let mut episodes = self.episodes();
-        episodes.slots_mut()[place].episode = Some(Box::new(episode));
+        self.state().episodes.slot_mut(place).episode = Some(Box::new(episode));
         Ok(())
     }
 
@@ -89,19 +108,24 @@ impl PyEpisodes {
     fn step(&self, py: Python<'_>, actions: PyBuffer<f64>, stepped: PyBuffer<u8>) -> PyResult<()> {
         let agents = self.config.agents.len();
         {
-            let mut episodes = self.episodes();
-            let count = episodes.slots().len();
-            let given = read(py, &actions, count * agents)?;
-            let stepped = read(py, &stepped, count)?;
-            for (place, slot) in episodes.slots_mut().iter_mut().enumerate() {
-                slot.actions
-                    .copy_from_slice(&given[place * agents..(place + 1) * agents]);
-                slot.is_stepped = stepped[place] != 0;
+            let mut state = self.state();
+            let State {
+                episodes,
+                actions: given,
+                stepped: taking_part,
+                ..
+            } = &mut *state;
+            read(py, &actions, given)?;
+            read(py, &stepped, taking_part)?;
+            let values = given.chunks(agents).zip(taking_part);
+            for (slot, (actions, is_stepped)) in episodes.slots_mut().zip(values) {
+                slot.actions.copy_from_slice(actions);
+                slot.is_stepped = *is_stepped != 0;
             }
         }
-        py.detach(|| self.episodes().step());
-        let mut episodes = self.episodes();
-        let mut slots = episodes.slots_mut().iter_mut();
+        py.detach(|| self.state().episodes.step());
+        let mut state = self.state();
+        let mut slots = state.episodes.slots_mut();
         match slots.find_map(|slot| slot.panic.take()) {
             Some(panic) => Err(EngineBug::new_err(panic)),
             None => Ok(()),
@@ -124,71 +148,84 @@ impl PyEpisodes {
         truncated: PyBuffer<u8>,
         measured: PyBuffer<f64>,
     ) -> PyResult<()> {
-        let episodes = self.episodes();
-        let (count, agents) = (episodes.slots().len(), self.config.agents.len());
-        let width: usize = self.config.agents.iter().map(values_of).sum();
-        let mut observed = read(py, &observations, count * width)?;
-        let mut rewarded = vec![0.0; count * agents];
-        let mut flags = [vec![0; count], vec![0; count]];
-        let mut measurements = Vec::with_capacity(count * agents * MEASURED);
-        for (place, slot) in episodes.slots().iter().enumerate() {
+        let mut state = self.state();
+        state.read(self.config.agents.len());
+        observations.copy_from_slice(py, &state.observations)?;
+        rewards.copy_from_slice(py, &state.rewards)?;
+        terminated.copy_from_slice(py, &state.terminated)?;
+        truncated.copy_from_slice(py, &state.truncated)?;
+        measured.copy_from_slice(py, &state.measured)
+    }
+}
+
+impl PyEpisodes {
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl State {
+    /// Reads the values of all episodes after a step. An empty place keeps its values.
+    fn read(&mut self, agents: usize) {
+        let width = self.observations.len() / self.stepped.len().max(1);
+        for (place, slot) in self.episodes.slots().enumerate() {
             let Some(episode) = &slot.episode else {
-                measurements.resize(measurements.len() + agents * MEASURED, f64::NAN);
                 continue;
             };
-            let mut cells = observed[place * width..].iter_mut();
+            let observations = &mut self.observations[place * width..][..width];
+            let mut cells = observations.iter_mut();
             for agent in 0..agents {
-                rewarded[place * agents + agent] = episode.reward(agent);
+                let row = place * agents + agent;
+                self.rewards[row] = episode.reward(agent);
                 let it = episode.measured(agent);
-                let values: [f64; MEASURED] = [
+                self.measured[row * MEASURED..][..MEASURED].copy_from_slice(&[
                     episode.now().as_secs_f64(),
                     it.interval_s,
                     it.throughput_mbps,
                     it.rtt_s,
                     it.loss_ratio(),
-                ];
-                measurements.extend(values);
+                ]);
                 for (&value, cell) in episode.observation(agent).iter().zip(&mut cells) {
                     *cell = value;
                 }
             }
-            flags[0][place] = u8::from(episode.is_terminated());
-            flags[1][place] = u8::from(episode.is_truncated());
+            self.terminated[place] = u8::from(episode.is_terminated());
+            self.truncated[place] = u8::from(episode.is_truncated());
         }
-        observations.copy_from_slice(py, &observed)?;
-        rewards.copy_from_slice(py, &rewarded)?;
-        terminated.copy_from_slice(py, &flags[0])?;
-        truncated.copy_from_slice(py, &flags[1])?;
-        measured.copy_from_slice(py, &measurements)
-    }
-}
-
-impl PyEpisodes {
-    fn episodes(&self) -> MutexGuard<'_, Episodes> {
-        self.episodes.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 fn agent(given: GivenAgent) -> PyResult<AgentConfig> {
     let (flow, action, step, reward, observation, history) = given;
-    let unknown = |what: &str, name: &str| PyValueError::new_err(format!("no {what} \"{name}\""));
     Ok(AgentConfig {
         flow,
-        action: match action.as_str() {
-            "rate-factor" => Action::RateFactor { step },
-            "window-power" => Action::WindowPower,
-            "window" => Action::Window,
-            name => return Err(unknown("action", name)),
-        },
+        action: action_of(&action, step)?,
         reward: match reward.as_str() {
             "aurora" => Reward::Aurora,
             "orca" => Reward::Orca,
             "power" => Reward::Power,
-            name => return Err(unknown("reward", name)),
+            name => return Err(PyValueError::new_err(format!("no reward \"{name}\""))),
         },
         observation,
         history,
     })
+}
+
+fn action_of(name: &str, step: f64) -> PyResult<Action> {
+    match name {
+        "rate-factor" => Ok(Action::RateFactor { step }),
+        "window-power" => Ok(Action::WindowPower),
+        "window" => Ok(Action::Window),
+        _ => Err(PyValueError::new_err(format!("no action \"{name}\""))),
+    }
+}
+
+/// Returns the interval of a number of round trips, or of a time in seconds.
+fn interval(round_trips: Option<f64>, interval_s: f64) -> Interval {
+    match round_trips {
+        Some(count) => Interval::RoundTrips(count),
+        None => Interval::Fixed(Span::from_secs_f64(interval_s)),
+    }
 }
 
 /// Returns the number of values in an agent's observation.
@@ -196,85 +233,143 @@ fn values_of(agent: &AgentConfig) -> usize {
     agent.observation.len() * agent.history
 }
 
-/// Returns the values of a buffer of `count` values.
+/// Copies the values of a buffer with as many values as `into`.
 fn read<T: pyo3::buffer::Element>(
     py: Python<'_>,
     buffer: &PyBuffer<T>,
-    count: usize,
-) -> PyResult<Vec<T>> {
-    let values = buffer.to_vec(py)?;
-    if values.len() == count {
-        return Ok(values);
+    into: &mut [T],
+) -> PyResult<()> {
+    if buffer.item_count() == into.len() {
+        return buffer.copy_to_slice(py, into);
     }
-    let found = values.len();
+    let (found, count) = (buffer.item_count(), into.len());
     Err(PyValueError::new_err(format!(
         "an array has {found} values; expected {count}"
     )))
 }
 
-/// Features of intervals that Python measures.
-#[pyclass(module = "fadeout._native", name = "Features", frozen)]
-pub(crate) struct PyFeatures(Vec<usize>);
+/// Measurements and decisions of an agent whose flow Python reads. `fadeout.gym.controller` is its
+/// public interface.
+#[pyclass(module = "fadeout._native", name = "Decider")]
+pub(crate) struct PyDecider {
+    features: Vec<usize>,
+    intervals: usize,
+    action: Action,
+    interval: Interval,
+    /// State since the first reading. `None` before.
+    begun: Option<(Decider, History)>,
+}
 
 #[pymethods]
-impl PyFeatures {
+impl PyDecider {
+    /// Creates a decider that observes features over a number of intervals. An interval is a number
+    /// of round trips, or a time in seconds.
     #[new]
+    #[pyo3(signature = (observation, history, *, action, step_size, round_trips, interval_s))]
     #[allow(
         clippy::needless_pass_by_value,
         reason = "PyO3 hands over what it took from Python"
     )]
-    fn new(names: Vec<String>) -> PyResult<PyFeatures> {
-        let numbers = names.iter().map(|name| {
+    fn new(
+        observation: Vec<String>,
+        history: usize,
+        action: &str,
+        step_size: f64,
+        round_trips: Option<f64>,
+        interval_s: f64,
+    ) -> PyResult<PyDecider> {
+        let numbers = observation.iter().map(|name| {
             feature_number(name).map_err(|expected| {
                 PyValueError::new_err(format!("no feature \"{name}\"; expected {expected}"))
             })
         });
-        numbers.collect::<PyResult<_>>().map(PyFeatures)
+        Ok(PyDecider {
+            features: numbers.collect::<PyResult<_>>()?,
+            intervals: history,
+            action: action_of(action, step_size)?,
+            interval: interval(round_trips, interval_s),
+            begun: None,
+        })
     }
 
-    /// Returns the features of an interval.
+    /// Ends an interval with the counters and the state of the flow. The first reading begins the
+    /// first interval.
     #[pyo3(signature = (
-        *, interval_s, sent, acked, lost, rtt_s, min_rtt_s, least_rtt_s, rtt_change_s,
-        throughput_mbps, most_throughput_mbps, cwnd, in_flight, pacing_mbps, srtt_s, mss_bytes
+        *, time_s, sent_segments, delivered_segments, lost_segments, rtt_sum_s, rtt_samples,
+        min_rtt_s, mss_bytes, cwnd, in_flight, pacing_mbps, srtt_s
     ))]
     #[allow(clippy::too_many_arguments, reason = "they are keywords in Python")]
-    fn values(
-        &self,
-        interval_s: f64,
-        sent: f64,
-        acked: f64,
-        lost: f64,
-        rtt_s: f64,
+    fn read(
+        &mut self,
+        time_s: f64,
+        sent_segments: u64,
+        delivered_segments: u64,
+        lost_segments: u64,
+        rtt_sum_s: f64,
+        rtt_samples: u64,
         min_rtt_s: f64,
-        least_rtt_s: f64,
-        rtt_change_s: f64,
-        throughput_mbps: f64,
-        most_throughput_mbps: f64,
+        mss_bytes: f64,
         cwnd: f64,
         in_flight: f64,
         pacing_mbps: f64,
         srtt_s: f64,
-        mss_bytes: f64,
-    ) -> Vec<f64> {
-        let measured = Measured {
-            interval_s,
-            sent,
-            acked,
-            lost,
-            rtt_s,
+    ) {
+        let now = Reading {
+            at: Time::ZERO + Span::from_secs_f64(time_s),
+            sent_segments,
+            delivered_segments,
+            lost_segments,
+            rtt_sum_s,
+            rtt_samples,
             min_rtt_s,
-            least_rtt_s,
-            rtt_change_s,
-            throughput_mbps,
-            most_throughput_mbps,
+            mss_bytes,
             cwnd,
             in_flight,
             pacing_mbps,
             srtt_s,
-            mss_bytes,
         };
-        let features = self.0.iter().map(|&number| &FEATURES[number]);
-        features.map(|feature| feature.value(&measured)).collect()
+        let features = self.features.iter();
+        match &mut self.begun {
+            None => {
+                let decider = Decider::new(self.action, now);
+                let first: Vec<f32> = features.map(|&it| limited(decider.feature(it))).collect();
+                self.begun = Some((decider, History::new(&first, self.intervals)));
+            }
+            Some((decider, history)) => {
+                decider.measure(now);
+                history.push(features.map(|&it| limited(decider.feature(it))));
+            }
+        }
+    }
+
+    /// Returns the observation. Empty before the first reading.
+    fn observation(&self) -> Vec<f32> {
+        let begun = self.begun.as_ref();
+        begun.map_or_else(Vec::new, |(_, history)| history.values().to_vec())
+    }
+
+    /// Returns the pacing rate in Mbit/s and the congestion window in segments of an action.
+    /// Without an action, they are those before the first action. None leaves a value as it is.
+    #[pyo3(signature = (action=None))]
+    fn decide(&mut self, action: Option<f64>) -> (Option<f64>, Option<f64>) {
+        let decision = match (&mut self.begun, action) {
+            (None, _) => Decision::Keep,
+            (Some((decider, _)), None) => decider.first_decision(),
+            (Some((decider, _)), Some(action)) => decider.decide(action),
+        };
+        match decision {
+            Decision::Keep => (None, None),
+            Decision::Pace { rate_mbps, window } => (Some(rate_mbps), Some(window)),
+            Decision::Hold(window) | Decision::Continue(window) => (None, Some(window)),
+        }
+    }
+
+    /// Length of the next interval in seconds.
+    #[getter]
+    fn interval_s(&self) -> f64 {
+        let begun = self.begun.as_ref();
+        let rtt_s = begun.map_or(0.0, |(decider, _)| decider.measured().rtt_s);
+        self.interval.length(rtt_s).as_secs_f64()
     }
 }
 

@@ -28,7 +28,7 @@ mod _native {
     use super::{Bound, PyModule, PyResult};
 
     #[pymodule_export]
-    use crate::agents::{PyEpisodes, PyFeatures, feature_list};
+    use crate::agents::{PyDecider, PyEpisodes, feature_list};
     #[pymodule_export]
     use crate::capture::read_capture;
     #[pymodule_export]

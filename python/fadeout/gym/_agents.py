@@ -94,17 +94,13 @@ PRESETS = {
 }
 """The presets by name."""
 
-ACTIONS = {
-    "rate-factor": (-1.0, 1.0),
-    "window-power": (-1.0, 1.0),
-    "window": (0.0, 1.0),
-}
-"""The smallest and the largest action of each kind.
+ACTIONS = ("rate-factor", "window-power", "window")
+"""The kinds of actions. An action is a number a from -1 to 1.
 
 - `rate-factor`: the pacing rate is multiplied by 1 + `step_size` · a, or divided by 1 - `step_size`
   · a for a < 0.
 - `window-power`: the window of the flow's congestion control is multiplied by 4^a, once.
-- `window`: the window is 10^(4 · a) segments until the next decision.
+- `window`: the window is 10^(2 + 2a) segments until the next decision.
 """
 
 REWARDS = ("aurora", "orca", "power")
@@ -156,8 +152,7 @@ class Agents:
     @property
     def action_space(self) -> spaces.Box:
         """The space of an agent's actions."""
-        low, high = ACTIONS[self.action]
-        return spaces.Box(low, high, (1,), np.float32)
+        return spaces.Box(-1.0, 1.0, (1,), np.float32)
 
     def episodes(self, count: int, threads: int = 1) -> _native.Episodes:
         """Returns empty places for `count` episodes, which `threads` threads step."""
@@ -180,6 +175,21 @@ class Agents:
             threads=threads,
         )
 
+    def decider(self) -> _native.Decider:
+        """Returns the measurements and decisions of an agent that observes features only.
+
+        Raises:
+            ValueError: there is no such feature.
+        """
+        return _native.Decider(
+            list(self.observation),
+            self.history,
+            action=self.action,
+            step_size=self.step_size,
+            round_trips=self.round_trips,
+            interval_s=self.interval_s,
+        )
+
     def check_actions(self, actions: Any, shape: tuple[int, ...]) -> np.ndarray:  # noqa: ANN401
         """Returns actions as float64.
 
@@ -188,14 +198,15 @@ class Agents:
                 space.
         """
         given = np.asarray(actions, np.float64)
-        low, high = ACTIONS[self.action]
         if given.shape != shape:
             raise ValueError(f"the action has the shape {given.shape}; expected {shape}")
-        # A NaN fails both comparisons.
-        is_valid = (given >= low) & (given <= high)
+        # A NaN fails the comparison.
+        is_valid = np.abs(given) <= 1
         if not is_valid.all():
+            run = np.argwhere(~is_valid)[0][0]
+            of = f" of run {run}" if len(given) > 1 else ""
             wrong = given[~is_valid].flat[0]
-            raise ValueError(f"the action is {wrong}; expected a number from {low:g} to {high:g}")
+            raise ValueError(f"the action{of} is {wrong}; expected a number from -1 to 1")
         return given
 
 

@@ -1,7 +1,6 @@
 """A policy as a congestion control of ordinary runs and campaigns."""
 
 import json
-from collections import deque
 from collections.abc import Callable, Sequence
 from os import PathLike
 from pathlib import Path
@@ -9,15 +8,11 @@ from typing import Any
 
 import numpy as np
 
-from fadeout import _native
 from fadeout.congestion import Ack, CongestionControl, CongestionEvent, Sent, Window
-from fadeout.gym._agents import LARGEST, Agents, agents_of
+from fadeout.gym._agents import Agents, agents_of
 
 Policy = Callable[[np.ndarray], Any]
 """A function from an observation to an action, both arrays."""
-
-SHORTEST_S, LONGEST_S = 1e-4, 1.0
-"""Shortest and longest interval of a number of round-trip times, as in the environment."""
 
 SETTINGS_KEY = "fadeout"
 """Key in an ONNX file's metadata. Its value is a JSON object with arguments of `controller`."""
@@ -96,14 +91,14 @@ def controller(
             f"the policy observes {of_runs[0]!r}, and a congestion control sees features only; "
             "expected features, or an evaluation in the environment"
         )
-    features = _native.Features(list(agents.observation))
+    agents.decider()  # Raises if a feature is unknown.
     _try(decide, agents, str(policy))
 
     class Controller(_Controller):
         """A policy as a congestion control."""
 
         def __init__(self) -> None:
-            super().__init__(decide, agents, features)
+            super().__init__(decide, agents)
 
     return Controller
 
@@ -153,19 +148,18 @@ def _load(path: Path) -> tuple[Policy, dict[str, Any]]:
 
 
 class _Controller(CongestionControl):
-    """An instance of a policy at an end of a flow."""
+    """An instance of a policy at an end of a flow.
+
+    The compiled module measures and carries out actions with the code of the environments.
+    """
 
     controls_window = True
 
-    def __init__(self, decide: Policy, agents: Agents, features: _native.Features) -> None:
-        self._decide, self._agents, self._features = decide, agents, features
-        self._history: deque[list[float]] = deque(maxlen=agents.history)
+    def __init__(self, decide: Policy, agents: Agents) -> None:
+        self._decide, self._decider = decide, agents.decider()
         self._ends_s: float | None = None
-        self._began_s = 0.0
-        self._sent = self._acked = self._lost = self._samples = 0
-        self._rtt_sum_s = self._rtt_s = 0.0
-        self._least_s = float("inf")
-        self._most_mbps = self._rate_mbps = 0.0
+        self._sent = self._delivered = self._lost = self._samples = 0
+        self._rtt_sum_s = 0.0
         self._cwnd = 10.0
 
     def on_sent(self, window: Window, sent: Sent) -> None:  # noqa: ARG002
@@ -173,97 +167,56 @@ class _Controller(CongestionControl):
         self._sent += 1
 
     def on_ack(self, window: Window, ack: Ack) -> None:
-        """Measures, and decides at the end of an interval."""
-        self._acked += ack.delivered_now
+        """Counts, and decides at the end of an interval."""
+        self._delivered += ack.delivered_now
         self._lost += ack.lost_now
         if ack.rtt_s is not None:
             self._rtt_sum_s += ack.rtt_s
             self._samples += 1
         if self._ends_s is None:
-            self._begin(window, ack)
+            # As in the environment, the first interval begins with the first round-trip time.
+            if ack.srtt_s is not None:
+                self._read(window, ack)
+                self._steer(window, None)
         elif ack.time_s >= self._ends_s:
-            self._end_interval(window, ack)
+            self._read(window, ack)
+            observation = np.array(self._decider.observation(), np.float32)
+            action = float(np.asarray(self._decide(observation)).reshape(-1)[0])
+            if action != action:
+                raise ValueError(f"the policy's action is NaN for the observation {observation}")
+            self._steer(window, min(max(action, -1.0), 1.0))
         window.cwnd = self._cwnd
 
     def on_congestion(self, window: Window, event: CongestionEvent) -> None:  # noqa: ARG002
         """Keeps the window."""
         window.ssthresh = max(2.0, self._cwnd)
 
-    def on_established(self, window: Window, srtt_s: float | None) -> None:
+    def on_established(self, window: Window, srtt_s: float | None) -> None:  # noqa: ARG002
         """Takes over the initial window."""
         self._cwnd = window.cwnd
-        if srtt_s:
-            self._rtt_s = self._least_s = srtt_s
 
-    def _begin(self, window: Window, ack: Ack) -> None:
-        """Begins the first interval at the first ACK."""
-        srtt_s = ack.srtt_s or self._rtt_s or SHORTEST_S
-        self._rtt_s = self._rtt_s or srtt_s
-        self._least_s = min(self._least_s, self._rtt_s)
-        self._rate_mbps = window.cwnd * window.mss_bytes * 8e-6 / srtt_s
-        first = self._values(window, ack, 0.0, 0.0)
-        self._history.extend([first] * self._agents.history)
-        self._steer(window, ack)
-        self._restart(ack.time_s)
-
-    def _end_interval(self, window: Window, ack: Ack) -> None:
-        last_s = self._rtt_s
-        if self._samples:
-            self._rtt_s = self._rtt_sum_s / self._samples
-            self._least_s = min(self._least_s, self._rtt_s)
-        length_s = ack.time_s - self._began_s
-        self._history.append(self._values(window, ack, length_s, self._rtt_s - last_s))
-        observation = np.array(self._history, np.float32).reshape(-1)
-        action = float(np.asarray(self._decide(observation)).reshape(-1)[0])
-        if action != action:
-            raise ValueError(f"the policy's action is NaN for the observation {observation}")
-        space = self._agents.action_space
-        self._act(min(max(action, float(space.low[0])), float(space.high[0])))
-        self._steer(window, ack)
-        self._restart(ack.time_s)
-
-    def _values(self, window: Window, ack: Ack, length_s: float, change_s: float) -> list[float]:
-        mbps = self._acked * window.mss_bytes * 8e-6 / length_s if length_s > 0 else 0.0
-        self._most_mbps = max(self._most_mbps, mbps)
-        values = self._features.values(
-            interval_s=length_s,
-            sent=self._sent,
-            acked=self._acked if length_s > 0 else 0.0,
-            lost=self._lost,
-            rtt_s=self._rtt_s,
-            min_rtt_s=ack.min_rtt_s or self._rtt_s,
-            least_rtt_s=self._least_s,
-            rtt_change_s=change_s,
-            throughput_mbps=mbps,
-            most_throughput_mbps=self._most_mbps,
+    def _read(self, window: Window, ack: Ack) -> None:
+        """Ends an interval and begins the next."""
+        self._decider.read(
+            time_s=ack.time_s,
+            sent_segments=self._sent,
+            delivered_segments=self._delivered,
+            lost_segments=self._lost,
+            rtt_sum_s=self._rtt_sum_s,
+            rtt_samples=self._samples,
+            min_rtt_s=ack.min_rtt_s or 0.0,
+            mss_bytes=window.mss_bytes,
             cwnd=window.cwnd,
             in_flight=ack.in_flight,
             pacing_mbps=ack.pacing_rate_mbps or 0.0,
-            srtt_s=ack.srtt_s or self._rtt_s,
-            mss_bytes=window.mss_bytes,
+            srtt_s=ack.srtt_s or 0.0,
         )
-        return [min(max(value, -LARGEST), LARGEST) for value in values]
+        self._ends_s = ack.time_s + self._decider.interval_s
 
-    def _act(self, action: float) -> None:
-        if self._agents.action == "window":
-            self._cwnd = max(1.0, 1e4**action)
-            return
-        change = 1 + self._agents.step_size * abs(action)
-        rate = self._rate_mbps * change if action >= 0 else self._rate_mbps / change
-        self._rate_mbps = min(max(rate, 0.01), 1e5)
-
-    def _steer(self, window: Window, ack: Ack) -> None:
-        if self._agents.action == "rate-factor":
-            window.pacing_rate_mbps = self._rate_mbps
-            longest_s = max(ack.srtt_s or 0.0, self._rtt_s)
-            segments = 2 * self._rate_mbps * 1e6 * longest_s / (8 * window.mss_bytes)
-            self._cwnd = min(max(segments, 10.0), 1e6)
-
-    def _restart(self, now_s: float) -> None:
-        trips = self._agents.round_trips
-        length_s = self._agents.interval_s
-        if trips is not None:
-            length_s = min(max(trips * self._rtt_s, SHORTEST_S), LONGEST_S)
-        self._began_s, self._ends_s = now_s, now_s + length_s
-        self._sent = self._acked = self._lost = self._samples = 0
-        self._rtt_sum_s = 0.0
+    def _steer(self, window: Window, action: float | None) -> None:
+        """Carries out an action, or takes over the rate and the window before the first one."""
+        rate_mbps, cwnd = self._decider.decide(action)
+        if rate_mbps is not None:
+            window.pacing_rate_mbps = rate_mbps
+        if cwnd is not None:
+            self._cwnd = cwnd

@@ -1,8 +1,5 @@
 //! Measurements of a decision interval, and the features of an agent's observation.
 
-use super::super::Simulation;
-use crate::observe::FlowCounts;
-use fadeout_core::{CongestionRow, EndpointId, FlowId, Time};
 use fadeout_scenario::nearest;
 
 /// Measurements of one flow over one decision interval.
@@ -157,72 +154,4 @@ features! {
     srtt_s, "s" => |it| it.srtt_s;
     /// Length of the interval.
     interval_s, "s" => |it| it.interval_s;
-}
-
-/// Meter of a flow: measurements of one interval after another.
-#[derive(Debug)]
-pub(super) struct Meter {
-    flow: FlowId,
-    sender: EndpointId,
-    before: FlowCounts,
-    began_at: Time,
-    pub(super) measured: Measured,
-}
-
-impl Meter {
-    /// Starts to measure. All counters of the first interval begin now.
-    pub(super) fn new(simulation: &Simulation, flow: FlowId, sender: EndpointId) -> Meter {
-        let before = simulation.world.flow_counts(flow, sender);
-        let row = simulation.world.congestion_row(flow, sender);
-        let srtt_s = row.srtt_s.as_secs_f64();
-        let mut meter = Meter {
-            flow,
-            sender,
-            before,
-            began_at: simulation.now(),
-            measured: Measured {
-                rtt_s: srtt_s,
-                least_rtt_s: srtt_s,
-                min_rtt_s: before.min_rtt_s,
-                mss_bytes: f64::from(before.mss_bytes),
-                ..Measured::default()
-            },
-        };
-        meter.take_state(&row);
-        meter
-    }
-
-    /// Ends an interval and begins the next.
-    pub(super) fn measure(&mut self, simulation: &Simulation) {
-        let counts = simulation.world.flow_counts(self.flow, self.sender);
-        let row = simulation.world.congestion_row(self.flow, self.sender);
-        let (before, now) = (&self.before, simulation.now());
-        let it = &mut self.measured;
-        it.interval_s = now.since(self.began_at).as_secs_f64();
-        let since = |now: u64, before: u64| now.saturating_sub(before) as f64;
-        it.sent = since(counts.sent_segments, before.sent_segments);
-        it.acked = since(counts.delivered_segments, before.delivered_segments);
-        it.lost = since(counts.lost_segments, before.lost_segments);
-        let samples = since(counts.rtt_samples, before.rtt_samples);
-        let last_s = it.rtt_s;
-        if samples > 0.0 {
-            it.rtt_s = (counts.rtt_sum_s - before.rtt_sum_s) / samples;
-            it.least_rtt_s = it.least_rtt_s.min(it.rtt_s);
-        }
-        it.rtt_change_s = it.rtt_s - last_s;
-        it.min_rtt_s = counts.min_rtt_s;
-        it.throughput_mbps = ratio(it.acked * it.mss_bytes * 8e-6, it.interval_s, 0.0);
-        it.most_throughput_mbps = it.most_throughput_mbps.max(it.throughput_mbps);
-        self.take_state(&row);
-        self.before = counts;
-        self.began_at = now;
-    }
-
-    fn take_state(&mut self, row: &CongestionRow) {
-        let it = &mut self.measured;
-        it.cwnd = row.cwnd_segments;
-        it.in_flight = f64::from(row.in_flight_segments);
-        it.pacing_mbps = row.pacing_rate_mbps;
-        it.srtt_s = row.srtt_s.as_secs_f64();
-    }
 }

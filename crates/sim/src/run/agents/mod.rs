@@ -2,37 +2,22 @@
 //!
 //! An [`Episode`] is one run with one or more agents. [`Episodes`] steps many runs in threads.
 
+mod decider;
 mod episodes;
 mod features;
+mod meter;
 
+pub use decider::{Action, Decider, Decision, History, Interval, limited};
 pub use episodes::{Episodes, Slot};
 pub use features::{FEATURES, Feature, Measured, feature_number};
+pub use meter::Reading;
 
 use super::{Simulation, end_of};
 use crate::observe::{Observation, ObserveError, Split};
-use fadeout_core::{EndpointId, FlowId, Rate, Span, Time};
+use fadeout_core::{EndpointId, FlowId, Span, Time};
 use fadeout_transport::tcp::Steering;
-use features::{Meter, ratio};
+use features::ratio;
 use std::sync::Arc;
-
-/// Meaning of an agent's action.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Action {
-    /// Relative change of the pacing rate. An action a ≥ 0 multiplies the rate by 1 + step · a, and
-    /// a < 0 divides it by 1 − step · a. The window then limits nothing. Source: Jay et al., "A
-    /// deep reinforcement learning perspective on internet congestion control", ICML 2019, section
-    /// 3.1.
-    RateFactor {
-        /// Largest relative change for an action of 1.
-        step: f64,
-    },
-    /// The action a multiplies the window of the flow's congestion control by 4^a, once. Source:
-    /// Abbasloo et al., "Classic meets modern: a pragmatic learning-based congestion control",
-    /// SIGCOMM 2020, section 4.
-    WindowPower,
-    /// The action a holds a congestion window of 10^(4 · a) segments until the next decision.
-    Window,
-}
 
 /// Reward of an agent for an interval.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -63,16 +48,6 @@ impl Reward {
     }
 }
 
-/// Length of the decision intervals.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Interval {
-    /// Number of round-trip times: the mean of the previous interval. With several agents, the
-    /// longest one counts.
-    RoundTrips(f64),
-    /// Fixed time.
-    Fixed(Span),
-}
-
 /// An agent of an episode.
 #[derive(Debug, Clone)]
 pub struct AgentConfig {
@@ -99,13 +74,6 @@ pub struct EpisodeConfig {
     pub steps: Option<u64>,
 }
 
-/// Shortest and longest interval of a number of round-trip times.
-const INTERVALS: [f64; 2] = [1e-4, 1.0];
-/// Lowest and highest rate of [`Action::RateFactor`], Mbit/s.
-const RATES: [f64; 2] = [0.01, 1e5];
-/// Largest absolute value of an observation.
-const LARGEST: f64 = 1e9;
-
 /// A run whose senders are decided by agents.
 #[derive(Debug)]
 pub struct Episode {
@@ -121,11 +89,8 @@ struct Agent {
     flow: FlowId,
     sender: EndpointId,
     sources: Vec<Source>,
-    /// Observed values of the latest intervals, the oldest first.
-    history: Vec<f32>,
-    meter: Meter,
-    /// Rate of [`Action::RateFactor`], Mbit/s.
-    rate_mbps: f64,
+    history: History,
+    decider: Decider,
     reward: f64,
 }
 
@@ -167,46 +132,14 @@ impl Episode {
         {
             simulation.advance(simulation.now().saturating_add(step));
         }
-        let agents = known.into_iter().map(|(flow, sender, sources)| Agent {
-            flow,
-            sender,
-            sources,
-            history: Vec::new(),
-            meter: Meter::new(&simulation, flow, sender),
-            rate_mbps: 0.0,
-            reward: 0.0,
-        });
-        let mut episode = Episode {
+        let agents = known.into_iter().zip(&config.agents);
+        let agents = agents.map(|(known, config)| Agent::new(&mut simulation, known, config));
+        Ok(Episode {
             agents: agents.collect(),
             config: Arc::clone(config),
             simulation,
             steps: 0,
-        };
-        episode.begin();
-        Ok(episode)
-    }
-
-    /// Fills the history with the first values, and takes over windows and rates.
-    fn begin(&mut self) {
-        for (agent, config) in self.agents.iter_mut().zip(&self.config.agents) {
-            let now: Vec<f32> = agent.values(&mut self.simulation).collect();
-            agent.history = now.repeat(config.history);
-            let it = agent.meter.measured;
-            let world = &mut self.simulation.world;
-            // A connection that is closed already cannot be steered, and the episode is over.
-            match config.action {
-                Action::RateFactor { .. } if it.srtt_s > 0.0 => {
-                    let rate = it.cwnd * it.mss_bytes * 8e-6 / it.srtt_s;
-                    agent.rate_mbps = rate.clamp(RATES[0], RATES[1]);
-                    let _ = world.steer(agent.sender, Steering::HeldWindow(agent.window()));
-                    let _ = world.steer(agent.sender, agent.pacing());
-                }
-                Action::Window if it.cwnd >= 1.0 => {
-                    let _ = world.steer(agent.sender, Steering::HeldWindow(it.cwnd));
-                }
-                _ => {}
-            }
-        }
+        })
     }
 
     /// Carries out one decision of each agent, and simulates one interval.
@@ -216,43 +149,23 @@ impl Episode {
             self.agents.len(),
             "one action for each agent"
         );
-        for ((agent, config), &action) in
-            self.agents.iter_mut().zip(&self.config.agents).zip(actions)
-        {
-            agent.act(&mut self.simulation, config.action, action);
+        for (agent, &action) in self.agents.iter_mut().zip(actions) {
+            agent.act(&mut self.simulation, action);
         }
-        let until = self.simulation.now().saturating_add(self.interval());
+        let longest = self.agents.iter().map(|it| it.decider.measured().rtt_s);
+        let length = self.config.interval.length(longest.fold(0.0, f64::max));
+        let until = self.simulation.now().saturating_add(length);
         self.simulation.advance(until);
         self.steps += 1;
         for (agent, config) in self.agents.iter_mut().zip(&self.config.agents) {
-            agent.meter.measure(&self.simulation);
-            agent.reward = config.reward.of(&agent.meter.measured);
-            let width = agent.sources.len();
-            agent.history.rotate_left(width);
-            let first = agent.history.len() - width;
-            for source in 0..width {
-                agent.history[first + source] = agent.value(&mut self.simulation, source);
-            }
-        }
-    }
-
-    /// Returns the length of the next interval.
-    fn interval(&self) -> Span {
-        match self.config.interval {
-            Interval::Fixed(span) => span,
-            Interval::RoundTrips(count) => {
-                let agents = self.agents.iter();
-                let longest = agents.map(|agent| agent.meter.measured.rtt_s);
-                let longest = longest.fold(0.0, f64::max);
-                let [least, most] = INTERVALS;
-                Span::from_secs_f64((count * longest).clamp(least, most))
-            }
+            agent.measure(&mut self.simulation);
+            agent.reward = config.reward.of(agent.decider.measured());
         }
     }
 
     /// Returns the observation of an agent.
     pub fn observation(&self, agent: usize) -> &[f32] {
-        &self.agents[agent].history
+        self.agents[agent].history.values()
     }
 
     /// Returns the reward of an agent for the latest interval.
@@ -262,7 +175,7 @@ impl Episode {
 
     /// Returns the measurements of an agent's flow in the latest interval.
     pub fn measured(&self, agent: usize) -> &Measured {
-        &self.agents[agent].meter.measured
+        self.agents[agent].decider.measured()
     }
 
     /// Returns the simulated time.
@@ -284,59 +197,87 @@ impl Episode {
 }
 
 impl Agent {
-    /// Returns the value of a source, limited to a range that 32 bits represent. A value that does
-    /// not exist yet is zero.
-    fn value(&self, simulation: &mut Simulation, source: usize) -> f32 {
-        let value = match self.sources[source] {
-            Source::Feature(feature) => FEATURES[feature].value(&self.meter.measured),
-            Source::Run(observation) => simulation.observe(observation),
+    /// Returns an agent that takes over the window or rate of its flow.
+    fn new(simulation: &mut Simulation, known: Known, config: &AgentConfig) -> Agent {
+        let (flow, sender, sources) = known;
+        let decider = Decider::new(config.action, reading(simulation, flow, sender));
+        let first = sources.iter().map(|it| it.value(&decider, simulation));
+        let first: Vec<f32> = first.collect();
+        let agent = Agent {
+            history: History::new(&first, config.history),
+            reward: 0.0,
+            flow,
+            sender,
+            sources,
+            decider,
         };
-        if value.is_nan() {
-            return 0.0;
+        let decision = agent.decider.first_decision();
+        if let Decision::Pace { window, .. } = decision {
+            // The data of the first round trip leave before pacing begins.
+            let _ = simulation.world.steer(sender, Steering::HeldWindow(window));
         }
-        value.clamp(-LARGEST, LARGEST) as f32
+        agent.carry_out(simulation, decision);
+        agent
     }
 
-    fn values<'a>(&'a self, simulation: &'a mut Simulation) -> impl Iterator<Item = f32> + 'a {
-        (0..self.sources.len()).map(move |source| self.value(simulation, source))
+    /// Ends an interval.
+    fn measure(&mut self, simulation: &mut Simulation) {
+        let now = reading(simulation, self.flow, self.sender);
+        self.decider.measure(now);
+        let decider = &self.decider;
+        let values = self.sources.iter();
+        self.history
+            .push(values.map(|it| it.value(decider, simulation)));
     }
 
-    fn act(&mut self, simulation: &mut Simulation, kind: Action, action: f64) {
-        let world = &mut simulation.world;
-        // A connection that is closed cannot be steered, and the episode is over.
-        match kind {
-            Action::RateFactor { step } => {
-                let factor = if action >= 0.0 {
-                    1.0 + step * action
-                } else {
-                    1.0 / (1.0 - step * action)
-                };
-                self.rate_mbps = (self.rate_mbps * factor).clamp(RATES[0], RATES[1]);
-                let _ = world.steer(self.sender, self.pacing());
-                let _ = world.steer(self.sender, Steering::HeldWindow(self.window()));
+    fn act(&mut self, simulation: &mut Simulation, action: f64) {
+        let decision = self.decider.decide(action);
+        self.carry_out(simulation, decision);
+    }
+
+    fn carry_out(&self, simulation: &mut Simulation, decision: Decision) {
+        let mut steer = |steering| {
+            // A connection that is closed cannot be steered, and the episode is over.
+            let _ = simulation.world.steer(self.sender, steering);
+        };
+        match decision {
+            Decision::Keep => {}
+            Decision::Pace { rate_mbps, window } => {
+                steer(Steering::Pacing(Some(decider::pacing(rate_mbps))));
+                steer(Steering::HeldWindow(window));
             }
-            Action::WindowPower => {
-                let cwnd = world.congestion_row(self.flow, self.sender).cwnd_segments;
-                let cwnd = (cwnd * fadeout_core::math::pow(4.0, action)).clamp(2.0, 1e6);
-                let _ = world.steer(self.sender, Steering::Window(cwnd));
-            }
-            Action::Window => {
-                let cwnd = fadeout_core::math::pow(1e4, action).clamp(1.0, 1e6);
-                let _ = world.steer(self.sender, Steering::HeldWindow(cwnd));
-            }
+            Decision::Hold(window) => steer(Steering::HeldWindow(window)),
+            Decision::Continue(window) => steer(Steering::Window(window)),
         }
     }
+}
 
-    /// Returns the window that does not limit a paced sender: twice the rate times the round-trip
-    /// time.
-    fn window(&self) -> f64 {
-        let it = &self.meter.measured;
-        let bits = self.rate_mbps * 1e6 * it.srtt_s.max(it.rtt_s);
-        (2.0 * bits / (8.0 * it.mss_bytes.max(1.0))).clamp(10.0, 1e6)
+impl Source {
+    fn value(self, decider: &Decider, simulation: &mut Simulation) -> f32 {
+        limited(match self {
+            Source::Feature(feature) => decider.feature(feature),
+            Source::Run(observation) => simulation.observe(observation),
+        })
     }
+}
 
-    fn pacing(&self) -> Steering {
-        Steering::Pacing(Some(Rate::from_bits_per_sec((self.rate_mbps * 1e6) as u64)))
+/// Returns the counters and the state of a flow now.
+fn reading(simulation: &Simulation, flow: FlowId, sender: EndpointId) -> Reading {
+    let counts = simulation.world.flow_counts(flow, sender);
+    let row = simulation.world.congestion_row(flow, sender);
+    Reading {
+        at: simulation.now(),
+        sent_segments: counts.sent_segments,
+        delivered_segments: counts.delivered_segments,
+        lost_segments: counts.lost_segments,
+        rtt_sum_s: counts.rtt_sum_s,
+        rtt_samples: counts.rtt_samples,
+        min_rtt_s: counts.min_rtt_s,
+        mss_bytes: f64::from(counts.mss_bytes),
+        cwnd: row.cwnd_segments,
+        in_flight: f64::from(row.in_flight_segments),
+        pacing_mbps: row.pacing_rate_mbps,
+        srtt_s: row.srtt_s.as_secs_f64(),
     }
 }
 
