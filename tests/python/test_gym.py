@@ -8,7 +8,6 @@ import numpy as np
 import pytest
 
 import fadeout
-from fadeout import _native
 
 gymnasium = pytest.importorskip("gymnasium", reason="fadeout[gym] is not installed")
 
@@ -119,39 +118,64 @@ def play(env: Any, seed: int, actions: Any) -> list[tuple[Any, ...]]:
     return found
 
 
-@pytest.mark.parametrize(
-    "make",
-    [
-        lambda: fadeout.gym.CongestionControlEnv(),
-        lambda: link_env(preset="aurora", randomise=RANGES),
-        lambda: link_env(preset="orca"),
-        lambda: link_env(preset="raw"),
-        lambda: fadeout.gym.CongestionControlEnv(
-            CELL, "download", observation=["rtt_s", "ue.phone.sinr_db", "bearer.phone.packets"]
-        ),
-        lambda: fadeout.gym.HandoverEnv(STREET),
-        lambda: fadeout.gym.CellSchedulerEnv(CELL),
+MADE: list[tuple[str, dict[str, Any]]] = [
+    (CONGESTION, {}),
+    *[
+        (CONGESTION, {"scenario": LINK, "flow": "download", "preset": preset, "randomise": RANGES})
+        for preset in fadeout.gym.PRESETS
     ],
-    ids=["default", "aurora", "orca", "raw", "cell", "handover", "scheduler"],
-)
-def test_gymnasiums_checker_finds_nothing(make):
+    (
+        CONGESTION,
+        {
+            "scenario": CELL,
+            "flow": "download",
+            "observation": ["rtt_s", "ue.phone.sinr_db", "bearer.phone.packets"],
+        },
+    ),
+    ("fadeout/Handover-v0", {"scenario": STREET}),
+    ("fadeout/CellScheduler-v0", {"scenario": CELL}),
+]
+
+
+@pytest.mark.parametrize(("name", "given"), MADE)
+def test_gymnasium_makes_and_checks_every_environment_and_preset_without_a_warning(name, given):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        # An environment that gymnasium.make made has a spec. Without one, the checker says so.
-        warnings.filterwarnings("ignore", message=".*spec.*")
-        check_env(make(), skip_render_check=True)
+        env = gymnasium.make(name, **given)
+        check_env(env.unwrapped)
+        # The wrappers of Gymnasium check each observation.
+        env.reset(seed=1)
+        for _ in range(5):
+            env.step(env.action_space.sample())
+        env.close()
 
 
-def test_the_environments_are_registered():
+@pytest.mark.parametrize("mode", ["vector_entry_point", "sync"])
+def test_gymnasium_makes_vectors_without_a_warning(mode):
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        envs = gymnasium.make_vec(CONGESTION, num_envs=2, vectorization_mode=mode)
+        envs.reset(seed=1)
+        for _ in range(3):
+            envs.step(envs.action_space.sample())
+        envs.close()
+
+
+@pytest.mark.parametrize(("name", "given"), MADE)
+def test_stable_baselines_checks_every_environment_without_a_warning(name, given):
+    pytest.importorskip("stable_baselines3", reason="stable-baselines3 is not installed")
+    from stable_baselines3.common.env_checker import check_env as check  # pyright: ignore
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        check(gymnasium.make(name, **given).unwrapped)
+
+
+def test_the_number_of_steps_ends_an_episode():
     env = gymnasium.make(CONGESTION, scenario=LINK, flow="download", steps=5)
-    check_env(env.unwrapped, skip_render_check=True)
     env.reset(seed=1)
     ends = [env.step(env.action_space.sample())[3] for _ in range(5)]
     assert ends == [False] * 4 + [True]
-    assert isinstance(
-        gymnasium.make("fadeout/Handover-v0", scenario=STREET).unwrapped, gymnasium.Env
-    )
-    gymnasium.make("fadeout/CellScheduler-v0", scenario=CELL)
 
 
 @pytest.mark.parametrize("scenario", [LINK, "dict", "path"])
@@ -397,7 +421,7 @@ def test_features_are_listed_with_their_meaning():
     for preset in fadeout.gym.PRESETS.values():
         assert set(preset.observation) <= set(names)
     with pytest.raises(ValueError, match='no feature "rtt"'):
-        _native.Features(["rtt"])
+        fadeout.gym.controller(lambda _: [0.0], observation=["rtt"])
 
 
 @pytest.mark.parametrize("threads", [1, 3])
@@ -463,8 +487,14 @@ def test_gymnasium_makes_the_vector_and_a_mask_resets_single_runs():
     again, _ = vector.reset(seed=4, options={"reset_mask": np.array([True, False, True])})
     assert again[[0, 2]].tobytes() == first[[0, 2]].tobytes()
     assert again[1].tobytes() == observations[1].tobytes()
-    for wrong in (np.zeros(3), np.zeros((3, 2)), np.full((3, 1), 2.0), np.full((3, 1), math.nan)):
-        with pytest.raises((ValueError, RuntimeError)):
+    vector.reset(seed=4)
+    for wrong, message in [
+        (np.zeros(3), r"expected \(3, 1\)"),
+        (np.zeros((3, 2)), r"expected \(3, 1\)"),
+        (np.full((3, 1), 2.0), "the action of run 0 is 2.0; expected a number from -1 to 1"),
+        (np.array([[0.0], [math.nan], [1.0]]), "the action of run 1 is nan"),
+    ]:
+        with pytest.raises(ValueError, match=message):
             vector.step(wrong)
 
 

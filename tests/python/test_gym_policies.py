@@ -269,24 +269,3 @@ def test_a_search_finds_a_policy_that_is_better_than_none_and_repeats(tmp_path):
     assert results.flows["goodput_mbps"][0] > 3
     with pytest.raises(ValueError, match="two policies to keep"):
         fadeout.gym.search(fadeout.gym.CongestionControlVectorEnv(4, LINK, "download"))
-
-
-def test_the_trained_policy_is_near_cubics_goodput_with_a_short_queue_on_unseen_links():
-    pytest.importorskip("onnxruntime", reason="fadeout[gym] is not installed")
-    Learned = fadeout.gym.controller(fadeout.gym.LINK_POLICY)  # noqa: N806
-    random = np.random.default_rng(12345)
-    shares, trips = [], []
-    for _ in range(8):
-        change = {
-            "duration": "12 s",
-            "link.path.rate": f"{2 * 25 ** random.random():g} Mbit/s",
-            "link.path.delay": f"{random.uniform(5, 50):g} ms",
-            "link.path.queue.limit": f"{int(20 * 25 ** random.random())} packets",
-        }
-        found = fadeout.gym.evaluate(Learned, LINK, seeds=[1], set=change)
-        policy, cubic = found.rows
-        shares.append(policy.goodput_mbps.mean / cubic.goodput_mbps.mean)
-        trips.append(policy.rtt_ratio.mean)
-    # The policy has 93 % of CUBIC's goodput at 1.34 times the base round trip.
-    assert np.mean(shares) > 0.9
-    assert np.mean(trips) < 1.4

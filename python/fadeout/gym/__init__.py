@@ -26,11 +26,15 @@ from fadeout.gym._congestion import CongestionControlEnv, CongestionControlVecto
 from fadeout.gym._controller import controller
 from fadeout.gym._evaluate import Evaluation, evaluate
 from fadeout.gym._handover import HandoverEnv
+from fadeout.gym._network import save_network
 from fadeout.gym._scheduler import CellSchedulerEnv
 from fadeout.gym._search import LinearPolicy, search
 
 if TYPE_CHECKING:
+    from gymnasium.vector import VectorEnv
+
     from fadeout.gym._parallel import CongestionControlParallelEnv
+    from fadeout.gym._stable_baselines import StableBaselinesVecEnv
 
 __all__ = [
     "LINK_POLICY",
@@ -45,7 +49,9 @@ __all__ = [
     "evaluate",
     "features",
     "parallel_env",
+    "save_network",
     "search",
+    "stable_baselines",
 ]
 
 
@@ -66,6 +72,28 @@ def parallel_env(*args: Any, **keywords: Any) -> "CongestionControlParallelEnv":
     return CongestionControlParallelEnv(*args, **keywords)
 
 
+def stable_baselines(envs: "VectorEnv") -> "StableBaselinesVecEnv":
+    """Returns a vector in the interface of Stable-Baselines3::
+
+        envs = fadeout.gym.CongestionControlVectorEnv(64, autoreset_mode="SAME_STEP")
+        model = stable_baselines3.PPO("MlpPolicy", fadeout.gym.stable_baselines(envs))
+
+    Args:
+        envs: a vector with the reset mode `SAME_STEP`. It may have wrappers of Gymnasium.
+
+    Raises:
+        ImportError: Stable-Baselines3 is missing.
+        ValueError: the vector has another reset mode.
+    """
+    try:
+        from fadeout.gym._stable_baselines import StableBaselinesVecEnv
+    except ImportError as error:
+        raise ImportError(
+            "stable_baselines needs Stable-Baselines3; pip install stable-baselines3"
+        ) from error
+    return StableBaselinesVecEnv(envs)
+
+
 IDS = {
     "fadeout/CongestionControl-v0": "CongestionControlEnv",
     "fadeout/Handover-v0": "HandoverEnv",
@@ -74,10 +102,10 @@ IDS = {
 """The registered environments, with their classes."""
 
 LINK_POLICY = Path(__file__).parent / "policies" / "link.onnx"
-"""A small trained policy for `controller`, of four features of the latest interval.
+"""A small trained policy for `controller`, of five features of the latest three intervals.
 
-`tools/train_policy.py` trained it by `search` in a minute of processor time, on links of 2 to 50
-Mbit/s with delays of 5 to 50 ms.
+`tools/train_policy.py` trained it by PPO. The links had 2 to 50 Mbit/s, delays of 5 to 50 ms and
+queues of 20 to 500 packets.
 """
 
 VECTORS = {"fadeout/CongestionControl-v0": "CongestionControlVectorEnv"}

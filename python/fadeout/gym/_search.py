@@ -1,18 +1,13 @@
 """Search for a small policy, without a library for learning."""
 
-import json
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from fadeout.gym._congestion import CongestionControlVectorEnv
-from fadeout.gym._controller import SETTINGS_KEY
-
-LIMIT = 10.0
-"""Largest absolute value of a feature in the sum of a linear policy."""
+from fadeout.gym._network import LIMIT, save_network
 
 
 class LinearPolicy:
@@ -49,39 +44,8 @@ class LinearPolicy:
             ImportError: the package onnx is missing.
             OSError: the file cannot be written.
         """
-        try:
-            import onnx
-        except ImportError as error:
-            raise ImportError("save needs the package onnx; pip install onnx") from error
-        helper, floats = onnx.helper, onnx.TensorProto.FLOAT
-        count = len(self.weights)
-
-        def constant(name: str, values: Sequence[float], shape: Sequence[int]) -> Any:  # noqa: ANN401
-            return helper.make_tensor(name, floats, shape, [float(value) for value in values])
-
-        graph = helper.make_graph(
-            [
-                helper.make_node("Clip", ["observation", "low", "high"], ["limited"]),
-                helper.make_node("MatMul", ["limited", "weights"], ["sum"]),
-                helper.make_node("Add", ["sum", "bias"], ["free"]),
-                helper.make_node("Clip", ["free", "least", "most"], ["action"]),
-            ],
-            "policy",
-            [helper.make_tensor_value_info("observation", floats, [None, count])],
-            [helper.make_tensor_value_info("action", floats, [None, 1])],
-            [
-                constant("low", [-self.limit], []),
-                constant("high", [self.limit], []),
-                constant("weights", self.weights.tolist(), [count, 1]),
-                constant("bias", [self.bias], [1]),
-                constant("least", [-1], []),
-                constant("most", [1], []),
-            ],
-        )
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)])
-        model.ir_version = 8
-        helper.set_model_props(model, {SETTINGS_KEY: json.dumps(dict(settings or {}))})
-        Path(path).write_bytes(model.SerializeToString())
+        layer = (self.weights[:, None], [self.bias])
+        save_network(path, [layer], settings, limit=self.limit)
 
 
 def search(
@@ -89,7 +53,8 @@ def search(
     *,
     rounds: int = 20,
     kept: float = 0.2,
-    spread: float = 1.0,
+    spread: float | Sequence[float] = 1.0,
+    limit: float = LIMIT,
     seed: int = 1,
     progress: Callable[[int, float], None] | None = None,
 ) -> LinearPolicy:
@@ -104,7 +69,9 @@ def search(
         envs: the environments. Their number is the number of policies of a round.
         rounds: the number of rounds.
         kept: the share of the policies that determine the next distribution.
-        spread: the standard deviation of the first weights.
+        spread: the standard deviation of the first weights: one number, or one for each value of an
+            observation. The larger the values of a feature are, the smaller its weights should be.
+        limit: the largest absolute value of a feature in the sum. A level in dB needs about 50.
         seed: the seed of the policies and of the episodes.
         progress: a function that is called after each round, with its number and the mean
             reward of its best policies.
@@ -117,31 +84,43 @@ def search(
     """
     count = envs.num_envs
     best = round(kept * count)
-    if best < 2 or rounds < 1 or not spread > 0:
-        raise ValueError("search: expected rounds, spread above 0, and two policies to keep")
-    random = np.random.default_rng(seed)
     shape = envs.single_observation_space.shape
     assert shape is not None, "observations are arrays"
-    mean, deviation = np.zeros(shape[0] + 1), np.full(shape[0] + 1, spread)
+    spreads = np.asarray(spread, np.float64)
+    if spreads.shape not in ((), shape):
+        raise ValueError(
+            f"spread has the shape {spreads.shape}; expected one number, or one for each of the "
+            f"{shape[0]} values of an observation"
+        )
+    if best < 2 or rounds < 1 or not (spreads > 0).all() or not limit > 0:
+        raise ValueError(
+            "search: expected rounds, spread and limit above 0, and two policies to keep"
+        )
+    # The bias has the spread of the feature with the smallest values.
+    widths = np.append(np.broadcast_to(spreads, shape), spreads.max())
+    random = np.random.default_rng(seed)
+    mean, deviation = np.zeros(len(widths)), widths
     for number in range(rounds):
         drawn = mean + deviation * random.standard_normal((count, len(mean)))
-        rewards = _play(envs, drawn, seed=int(random.integers(2**31)))
+        rewards = _play(envs, drawn, limit, seed=int(random.integers(2**31)))
         order = np.argsort(-rewards, kind="stable")[:best]
         mean = drawn[order].mean(axis=0)
         # The deviation does not vanish early, or the search ends at the first good policy.
-        deviation = drawn[order].std(axis=0) + spread * 0.3 / (number + 1)
+        deviation = drawn[order].std(axis=0) + widths * 0.3 / (number + 1)
         if progress is not None:
             progress(number, float(rewards[order].mean()))
-    return LinearPolicy(mean[:-1].tolist(), float(mean[-1]))
+    return LinearPolicy(mean[:-1].tolist(), float(mean[-1]), limit)
 
 
-def _play(envs: CongestionControlVectorEnv, policies: np.ndarray, seed: int) -> np.ndarray:
+def _play(
+    envs: CongestionControlVectorEnv, policies: np.ndarray, limit: float, seed: int
+) -> np.ndarray:
     """Returns the sum of rewards of each policy in an episode with the same seed."""
     observations, _ = envs.reset(seed=[seed] * envs.num_envs)
     total = np.zeros(envs.num_envs)
     is_over = np.zeros(envs.num_envs, np.bool_)
     while not is_over.all():
-        limited = np.clip(observations, -LIMIT, LIMIT)
+        limited = np.clip(observations, -limit, limit)
         actions = np.einsum("ij,ij->i", limited, policies[:, :-1]) + policies[:, -1]
         stepped = envs.step(np.clip(actions, -1, 1)[:, None].astype(np.float32))
         observations, rewards, terminated, truncated, _ = stepped
