@@ -4,9 +4,9 @@
 //!
 //! The crate has [`Time`] and units, ids, deterministic [`math`] and [`random`] streams, the
 //! [`EventQueue`], the [`Agenda`] and a [`mod@min_filter`]. It also has the [`Packet`], the
-//! [`PacketPool`] of packets [`UnderWay`], and the [`Probe`] with its rows. Other parts are the [`mod@registry`] of
-//! algorithms, queue management in [`aqm`], limits of several layers in [`agreed`], and the
-//! [`Fingerprint`] of a run.
+//! [`PacketPool`] of packets [`UnderWay`], and the [`Probe`] with its rows. Other parts are the
+//! [`mod@registry`] of algorithms, queue management in [`aqm`], limits of several layers in
+//! [`agreed`], and the [`Fingerprint`] of a run.
 //!
 //! Formats that several layers share are here, but no protocol. A layer gets time, randomness,
 //! probe and outputs as arguments. It owns no clock and does no I/O.
