@@ -18,7 +18,7 @@ from fadeout.studies.mobility.runs import (
     sweep,
     triggers,
 )
-from fadeout.study import Estimate, Found, Runs, Section, Study, Tables
+from fadeout.study import Estimate, Found, Runs, Section, Study, Tables, estimate
 from fadeout.study.found import Point
 from fadeout.study.tables import Column
 
@@ -41,7 +41,8 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
     yield PAGE.claims(claims.verdicts(found, swept, effort.speeds_kmh, effort.sets))
 
     def a_ue_s(at: Point) -> Estimate:
-        return found.mean(at, "handovers").scaled(1 / (effort.ues * effort.length_s(at[2])))
+        ue_s = effort.ues * effort.length_s(at[2])
+        return estimate([each["handovers"] / ue_s for each in found[at]])
 
     yield TABLES.section("speeds", found, {"handovers_a_ue_s": a_ue_s})
     yield TABLES.section("triggers", triggers(runs), at_kmh=AT_KMH, filter=MIDDLE.filter)

@@ -37,9 +37,12 @@ def verdicts(found: Found, loads: Sequence[float], capacity: float) -> list[Verd
     """Returns the verdicts on Figures 8 and 9."""
     high = f"{loads[-1]:g}"
     carried = {
-        f"share at load {load:g}": mean(
-            mean_of(found, (*RURAL, *URBAN), f"{load:g}"), "goodput_mbps"
-        ).scaled(100 / (load * capacity))
+        f"share at load {load:g}": estimate(
+            [
+                100 * each["goodput_mbps"] / (load * capacity)
+                for each in mean_of(found, (*RURAL, *URBAN), f"{load:g}")
+            ]
+        )
         for load in loads
         if load <= AT_LOAD
     }
@@ -146,7 +149,9 @@ def standing_verdict(found: Found) -> Verdict:
     return Verdict(
         CLAIMS["no_congestion_mmwave"],
         {
-            "share that 28 GHz carries": mean(mmwave, "rate_mbps").scaled(100 / load),
+            "share that 28 GHz carries": estimate(
+                [100 * each["rate_mbps"] / load for each in mmwave]
+            ),
             "HSPA+ less 28 GHz, lost": difference(hspa, mmwave, "loss_pct"),
         },
         f"The load is {load} Mbit/s",
