@@ -167,6 +167,8 @@ class Tables:
         given = self._of(form, found)
         records = self._records(form, given, columns or {})
         labels = given.labels(next(iter(given)), without=form.pivot)
+        # A part with its own data has its name in another column.
+        column = form.pivot if form.pivot in records[0] else f"_{form.pivot}"
         drawn = {
             each.name: each.draw(records)
             for each in self._data.any(FIGURES, FigureForm)
@@ -174,7 +176,7 @@ class Tables:
         }
         return self._page.section(
             name,
-            (pivot(records, form.pivot, *labels) if form.pivot else records)[:rows],
+            (pivot(records, column, *labels) if form.pivot else records)[:rows],
             data=records,
             figures={**drawn, **(figures or {})},
             **values,

@@ -1,22 +1,17 @@
 """Verdicts on the paper's Table 1 and on the conclusions in its text."""
 
-from collections.abc import Mapping, Sequence
-
 from fadeout.studies.slow_start.ramp import AS_CHOSEN
-from fadeout.studies.slow_start.runs import RampNumbers
+from fadeout.studies.slow_start.runs import Ramps
 from fadeout.studies.slow_start.setups import (
     BASE,
     CONCLUSIONS,
     PUBLISHED,
     SETTINGS,
     TOLERANCES,
-    Change,
     Conclusion,
     Setting,
 )
 from fadeout.study import Check, Claim, Verdict, estimate
-
-Found = Mapping[tuple[Change, Setting], Sequence[RampNumbers]]
 
 COLUMNS = {
     "ramp_ms": "ramp, ms",
@@ -26,9 +21,9 @@ COLUMNS = {
 }
 
 
-def values(found: Found, setting: Setting, column: str) -> list[float]:
+def values(found: Ramps, setting: Setting, column: str) -> list[float]:
     """Returns a cell of the unchanged scenario for each seed."""
-    return [numbers[AS_CHOSEN.name][column] for numbers in found[BASE, setting]]
+    return [numbers[column] for numbers in found[BASE, setting, AS_CHOSEN]]
 
 
 def consistent(setting: Setting, column: str) -> float:
@@ -79,7 +74,7 @@ def name_of(conclusion: Conclusion) -> str:
     return f"{name}{unit}, {over.name} over {under.name}"
 
 
-def verdicts(found: Found) -> list[Verdict]:
+def verdicts(found: Ramps) -> list[Verdict]:
     """Returns the verdicts on Table 1 and on the text's conclusions."""
     cells = [
         Verdict(

@@ -1,5 +1,6 @@
 """The runs of the study."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
@@ -20,7 +21,8 @@ from fadeout.studies.slow_start.setups import (
     Change,
     Setting,
 )
-from fadeout.study import Job, Runs, Values, overrides, spread
+from fadeout.study import Estimate, Found, Job, Runs, Values, estimate, overrides, spread
+from fadeout.study.found import Point
 
 SCENARIO = FOLDER / "scenario.toml"
 
@@ -124,10 +126,25 @@ def limited(runs: Runs[Effort], rates: Rates) -> dict[Load, float]:
     return dict(zip(rates, runs.each(jobs, saturated_mbps), strict=True))
 
 
-def ramps(runs: Runs[Effort], rates: Rates) -> dict[tuple[Change, Setting], list[RampNumbers]]:
-    """Returns Table 1's columns over the seeds, for each change and setting."""
-    points = [(change, setting) for change in (BASE, *CHANGES) for setting in SETTINGS]
-    return runs.over_seeds(points, lambda point, seed: seeded_job(*point, rates, seed), numbers)
+class Ramps(Found):
+    """Table 1's columns by change, setting and definition. A mean needs every seed."""
+
+    def mean(self, point: Point, name: str) -> Estimate:
+        """Returns the mean of a cell. It has no value if a seed did not reach the rate."""
+        values = [numbers[name] for numbers in self[point]]
+        return estimate([] if any(map(math.isnan, values)) else values)
+
+
+def ramps(runs: Runs[Effort], rates: Rates) -> Ramps:
+    """Returns Table 1's columns over the seeds."""
+    points = [(change, setting) for change in CHANGES for setting in SETTINGS]
+    found = runs.over_seeds(points, lambda point, seed: seeded_job(*point, rates, seed), numbers)
+    by_measure = {
+        (*point, measure): [each[measure.name] for each in of_seeds]
+        for point, of_seeds in found.items()
+        for measure in MEASURES
+    }
+    return Ramps(("change", "setting", "reading"), by_measure)
 
 
 def downloads(runs: Runs[Effort], rates: Rates) -> dict[Setting, Download]:

@@ -34,6 +34,10 @@ class Setting:
         """Name of the setting in tables."""
         return f"{self.tti_ms:g} ms, {self.period_tti} TTI"
 
+    def data(self) -> dict[str, float]:
+        """Returns the columns of a data file that identify the setting."""
+        return {"tti_ms": self.tti_ms, "sr_tti": self.period_tti}
+
     def values(self) -> Values:
         """Returns the overrides of the setting."""
         return {
@@ -83,8 +87,8 @@ class Conclusion:
     after: tuple[float, ...]
 
 
-BASE = Change.nothing()
 CHANGES = DATA.all("change", Change)
+BASE = CHANGES[0]
 CONCLUSIONS = DATA.all("conclusion", Conclusion)
 TOLERANCES = {name: Tolerance(**rule) for name, rule in PUBLISHED["tolerance"].items()}
 """Tolerances of the columns of Table 1."""

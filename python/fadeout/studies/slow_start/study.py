@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from fadeout.studies.slow_start import figures
-from fadeout.studies.slow_start.claims import COLUMNS, Found, consistent, values, verdicts
+from fadeout.studies.slow_start.claims import COLUMNS, consistent, verdicts
 from fadeout.studies.slow_start.delay import Delay, downlink_formula_tti, uplink_formula_tti
-from fadeout.studies.slow_start.ramp import AS_CHOSEN, MEASURES, Download
+from fadeout.studies.slow_start.ramp import AS_CHOSEN, MEASURES, Download, Measure
 from fadeout.studies.slow_start.runs import (
     BLERS,
     Effort,
     Load,
+    Ramps,
     Rates,
     delays,
     downloads,
@@ -31,7 +32,8 @@ from fadeout.studies.slow_start.setups import (
     Change,
     Setting,
 )
-from fadeout.study import Runs, Section, Study, estimate
+from fadeout.study import Runs, Section, Study, Tables
+from fadeout.study.tables import Column
 
 Delays = Mapping[tuple[Setting, float, str], Delay]
 
@@ -56,6 +58,9 @@ BY_SETTING: dict[str, Any] = {
 """Values of the page: columns of tables with a column for each setting, and the paper's row."""
 
 
+TABLES = Tables(DATA, PAGE, {})
+
+
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
     """Yields the sections of the report."""
     effort = runs.effort
@@ -71,46 +76,37 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
     yield PAGE.claims(verdicts(found))
     yield misses(found)
     yield assumptions(found)
-    yield readings(found)
+    yield TABLES.section("readings", found.only({"change": BASE.name}), **BY_SETTING)
     yield PAGE.section("checks", checks(found, compared))
     yield saturation(radio, limited(runs, radio))
 
 
 def mean(
-    found: Found,
+    found: Ramps,
     setting: Setting,
     column: str,
     change: Change = BASE,
-    measure: str = AS_CHOSEN.name,
+    measure: Measure = AS_CHOSEN,
 ) -> float:
     """Returns the mean of a cell over the seeds. NaN if a seed did not reach the rate."""
-    return statistics.fmean(numbers[measure][column] for numbers in found[change, setting])
+    of = found.mean((change, setting, measure), column)
+    return of.mean if of.count else math.nan
 
 
-def table1(found: Found, drawn: Mapping[Setting, Download], seeds: int) -> Section:
+def table1(found: Ramps, drawn: Mapping[Setting, Download], seeds: int) -> Section:
     """Returns the section on Table 1."""
-    cells = {
-        (setting, column): {
-            "tti_ms": setting.tti_ms,
-            "sr_tti": setting.period_tti,
-            "column": column,
-            "published": setting.published("table1")[column],
-            "mean": mean(found, setting, column),
-            "ci95": estimate(values(found, setting, column)).ci95,
-            "ratio": mean(found, setting, column) / setting.published("table1")[column],
-        }
-        for setting in SETTINGS
-        for column in COLUMNS
-    }
-    return PAGE.section(
+    columns: dict[str, Column] = {}
+    for name in COLUMNS:
+        columns[f"published_{name}"] = lambda at, name=name: at[1].published("table1")[name]
+        columns[f"ratio_{name}"] = lambda at, name=name: (
+            mean(found, at[1], name) / at[1].published("table1")[name]
+        )
+    return TABLES.section(
         "table1",
-        [
-            {"_setting": setting, "_cells": {column: cells[setting, column] for column in COLUMNS}}
-            for setting in SETTINGS
-        ],
-        data=list(cells.values()),
-        figures={f"period-{period}": figures.ramps(drawn, period) for period in (5, 1)},
-        columns=COLUMNS,
+        found.only({"change": BASE.name, "reading": AS_CHOSEN.name}),
+        columns,
+        {f"period-{period}": figures.ramps(drawn, period) for period in (5, 1)},
+        heads=COLUMNS,
         seeds=seeds,
         wrong=next(row for row in PUBLISHED["table1"] if "upt_kb_consistent" in row),
     )
@@ -183,7 +179,7 @@ def table2(rows: Sequence[dict[str, Any]], single: Delays) -> Section:
     )
 
 
-def checks(found: Found, compared: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def checks(found: Ramps, compared: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
     """Returns the results of checks that do not depend on assumptions."""
     worst = max(abs(row["deviation_pct"]) for row in compared)
     ramp = {(s.tti_ms, s.period_tti): mean(found, s, "ramp_ms") for s in SETTINGS}
@@ -211,15 +207,15 @@ def checks(found: Found, compared: Sequence[dict[str, Any]]) -> list[dict[str, A
     ]
 
 
-def mechanisms(found: Found) -> dict[str, Read]:
+def mechanisms(found: Ramps) -> dict[str, Read]:
     """Returns every assumption and every way of reading the throughput, by name."""
 
-    def of(change: Change, measure: str) -> Read:
+    def of(change: Change, measure: Measure) -> Read:
         return lambda setting, column: mean(found, setting, column, change, measure)
 
     return {
-        **{change.name: of(change, AS_CHOSEN.name) for change in CHANGES},
-        **{each.name: of(BASE, each.name) for each in MEASURES if each != AS_CHOSEN},
+        **{change.name: of(change, AS_CHOSEN) for change in CHANGES if change is not BASE},
+        **{each.name: of(BASE, each) for each in MEASURES if each != AS_CHOSEN},
     }
 
 
@@ -235,7 +231,7 @@ def whole(read: Read) -> float:
     return math.exp(math.sqrt(math.fsum(error**2 for error in errors) / len(errors)))
 
 
-def misses(found: Found) -> Section:
+def misses(found: Ramps) -> Section:
     """Returns the section on the cells that differ most, and the assumptions that change them.
 
     Nothing is fitted to single cells: a mechanism that improves one cell is judged by all others.
@@ -280,39 +276,25 @@ def misses(found: Found) -> Section:
     )
 
 
-def assumptions(found: Found) -> Section:
+def assumptions(found: Ramps) -> Section:
     """Returns the section on the effect of each assumption."""
-    records, data = [], []
-    for change in (BASE, *CHANGES):
-        record: dict[str, Any] = {"change": change}
-        for column in COLUMNS:
-            means = {s.name: mean(found, s, column, change) for s in SETTINGS}
-            ratios = [means[s.name] / mean(found, s, column) for s in SETTINGS]
-            # A ramp of zero length, and one that never ends, are left out.
-            positive = [ratio for ratio in ratios if ratio > 0]
-            factor = statistics.geometric_mean(positive) if positive else math.nan
-            record[column] = means
-            record[column.replace("_ms", "_factor")] = f"{factor:.2f}" if change.value else ""
-            data.append({**change.data(), "column": column, **means, "factor": factor})
-        records.append(record)
-    return PAGE.section("assumptions", records, data=data, **BY_SETTING)
 
+    def factor(change: Change, column: str) -> str:
+        ratios = [
+            mean(found, setting, column, change) / mean(found, setting, column)
+            for setting in SETTINGS
+        ]
+        # A ramp of zero length, and one that never ends, are left out.
+        positive = [ratio for ratio in ratios if ratio > 0]
+        geometric = statistics.geometric_mean(positive) if positive else math.nan
+        return f"{geometric:.2f}" if change is not BASE else ""
 
-def readings(found: Found) -> Section:
-    """Returns the section on the effect of the window and of time zero."""
-    means = {
-        (measure.name, column): {
-            s.name: mean(found, s, column, measure=measure.name) for s in SETTINGS
-        }
-        for measure in MEASURES
-        for column in COLUMNS
+    columns: dict[str, Column] = {
+        "ramp_factor": lambda at: factor(at[0], "ramp_ms"),
+        "upt_factor": lambda at: factor(at[0], "upt_ms"),
     }
-    records = [
-        {"name": measure.name} | {column: means[measure.name, column] for column in COLUMNS}
-        for measure in MEASURES
-    ]
-    data = [{"reading": name, "column": column, **each} for (name, column), each in means.items()]
-    return PAGE.section("readings", records, data=data, **BY_SETTING)
+    of_changes = found.only({"reading": AS_CHOSEN.name})
+    return TABLES.section("assumptions", of_changes, columns, **BY_SETTING)
 
 
 def saturation(rates: Rates, limited: Mapping[Load, float]) -> Section:
