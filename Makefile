@@ -31,7 +31,11 @@ $(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "$(PYTHON) is older than 3.11: set PYTHON=python3.12, say"; exit 1; }
 	$(PYTHON) -m venv $(VENV)
 
-$(VENV)/.maturin-zig: | $(BIN)/python
+$(VENV)/.maturin: | $(BIN)/python
+	$(BIN)/python -m pip install --quiet 'maturin>=1.16,<2'
+	@touch $@
+
+$(VENV)/.zig: | $(VENV)/.maturin
 	$(BIN)/python -m pip install --quiet 'maturin[zig]>=1.16,<2'
 	@touch $@
 
@@ -43,7 +47,7 @@ $(VENV)/.tools: pyproject.toml tools/requirements.py | $(BIN)/python
 	@touch $@
 
 .PHONY: build
-build: $(VENV)/.maturin-zig ## Build the native module and install the package into .venv
+build: $(VENV)/.maturin ## Build the native module and install the package into .venv
 	$(call say,build)
 	$(BIN)/maturin develop --quiet
 
@@ -63,7 +67,7 @@ PGO := --pgo
 ZIG := $(if $(filter Linux,$(shell uname -s)),--zig --compatibility manylinux2014)
 
 .PHONY: wheel
-wheel: $(VENV)/.maturin-zig ## Build a wheel into dist/, for machines without Rust; PGO= for a faster build
+wheel: $(VENV)/.zig ## Build a wheel into dist/, for machines without Rust; PGO= for a faster build
 	$(call say,wheel)
 	@test -z "$(PGO)" || rustup component add llvm-tools
 	$(BIN)/maturin build --release --locked --out dist $(PGO) $(ZIG)
@@ -71,7 +75,7 @@ wheel: $(VENV)/.maturin-zig ## Build a wheel into dist/, for machines without Ru
 
 # The platform tag, and the symbols of the C library.
 .PHONY: check-wheel
-check-wheel: $(VENV)/.maturin-zig ## Check the symbols of the wheel in dist/ and install it into an empty environment
+check-wheel: $(VENV)/.maturin ## Check the symbols of the wheel in dist/ and install it into an empty environment
 	$(BIN)/python -m pip install --quiet auditwheel
 	$(BIN)/python tools/check_wheel.py dist
 
