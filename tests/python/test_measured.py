@@ -334,6 +334,25 @@ def test_a_trace_of_mahimahi_is_a_measurement_too(scenario):
     assert fadeout.run(scenario(trace, LOG, more)).fingerprint == named
 
 
+def test_a_table_is_converted_once_for_all_runs_of_a_campaign(scenario, monkeypatch):
+    path = scenario("time_s,rate_kbps\n0,12000\n5,24000\n")
+    count = 0
+
+    def counting(*arguments, **keys):
+        nonlocal count
+        count += 1
+        return steps(*arguments, **keys)
+
+    steps = replay.steps
+    monkeypatch.setattr(replay, "steps", counting)
+    rates = [fadeout.run(path, seed=seed).flows["goodput_mbps"][0] for seed in (1, 2, 3)]
+    assert count == 1
+    assert rates[0] == rates[1] == rates[2]
+    (path.parent / "drive.csv").write_text("time_s,rate_kbps\n0,24000\n5,24000\n")
+    assert fadeout.run(path).flows["goodput_mbps"][0] > 1.2 * rates[0]
+    assert count == 2
+
+
 def test_rates_of_an_idle_sender_are_zero(tmp_path: Path):
     log = "time_s,rate_kbps\n0,0.5\n1,1\n2,3\n"
     assert rates(tmp_path, log) == [(0, 0), (1, 0.001), (2, 0.003)]

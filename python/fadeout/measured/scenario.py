@@ -198,37 +198,101 @@ def _measurement(tables: Mapping[str, Any], one: Input) -> Mapping[str, Any] | N
     return table if isinstance(table, dict) else None
 
 
-def _replaced(scenario: _Scenario, one: Input) -> list[str]:
-    """Returns the overrides in place of an input. Empty if it stays as it is."""
-    if isinstance(one.value.get("measurement"), str):
-        name = one.value["measurement"]
-        table = _measurement(scenario.tables, one)
-        if table is None:
-            known = scenario.tables.get("measurement")
-            names = [*known] if isinstance(known, dict) else []
-            message = _names.unknown("measurement", name, names)
-            if not names:
-                message = f"there is no measurement {name!r}; expected a table [measurement.{name}]"
-            raise MeasuredError(message, key="measurement")
-        keys = {key: value for key, value in table.items() if key != "net"}
-        if not is_valid(keys):
-            # The reader of scenarios reports the mistake.
-            return []
-        file = scenario.base / keys["file"]
-        if name not in scenario.opened:
-            scenario.opened[name] = open_measurement(
-                file, name=keys["file"], table=keys, base=scenario.base
+@dataclass(frozen=True)
+class _Table:
+    """The file of an input."""
+
+    file: Path
+    named: str
+    """The file as the scenario names it."""
+    measurement: str | None = None
+    """Name of the measurement. None if the input names the file itself."""
+    keys: Mapping[str, Any] = field(default_factory=dict)
+    """Keys of the measurement, without `net`."""
+
+    def opened(self, scenario: _Scenario) -> Measurement:
+        """Returns the table with its columns found."""
+        if self.measurement is None:
+            return open_measurement(self.file, name=self.named)
+        if self.measurement not in scenario.opened:
+            scenario.opened[self.measurement] = open_measurement(
+                self.file, name=self.named, table=self.keys, base=scenario.base
             )
-        measured = scenario.opened[name]
-    else:
-        named = one.value.get("series") or one.value.get("file")
-        file = scenario.base / str(named)
-        if not file.is_file() or is_plain(file, one.kind):
-            return []
-        measured = open_measurement(file, name=str(named))
+        return scenario.opened[self.measurement]
+
+
+def _table_of(scenario: _Scenario, one: Input) -> _Table | None:
+    """Returns the table of an input. None if the input stays as it is.
+
+    Raises:
+        MeasuredError: there is no such measurement.
+    """
+    name = one.value.get("measurement")
+    if not isinstance(name, str):
+        named = str(one.value.get("series") or one.value.get("file"))
+        file = scenario.base / named
+        return _Table(file, named) if file.is_file() and not is_plain(file, one.kind) else None
+    table = _measurement(scenario.tables, one)
+    if table is None:
+        known = scenario.tables.get("measurement")
+        names = [*known] if isinstance(known, dict) else []
+        message = _names.unknown("measurement", name, names)
+        if not names:
+            message = f"there is no measurement {name!r}; expected a table [measurement.{name}]"
+        raise MeasuredError(message, key="measurement")
+    keys = {key: value for key, value in table.items() if key != "net"}
+    # The reader of scenarios reports wrong keys.
+    return (
+        _Table(scenario.base / keys["file"], keys["file"], name, keys) if is_valid(keys) else None
+    )
+
+
+def _replaced(scenario: _Scenario, one: Input) -> list[str]:
+    """Returns the overrides in place of an input. Empty if it stays as it is.
+
+    The runs of a campaign mostly have the same inputs, which are converted once.
+    """
+    table = _table_of(scenario, one)
+    if table is None:
+        return []
+    key = _identity(scenario, one, table)
+    known = _CONVERSIONS.get(key) if key is not None else None
+    if known is not None and all(Path(path).is_file() for path in _KEPT.findall(" ".join(known))):
+        return known
+    measured = table.opened(scenario)
     if measured.preset is not None and measured.preset.kind == "mahimahi":
-        return _opportunities(one, file)
-    return _CONVERTED[one.kind](scenario, one, measured)
+        found = _opportunities(one, table.file)
+    else:
+        found = _CONVERTED[one.kind](scenario, one, measured)
+    if key is not None:
+        if len(_CONVERSIONS) >= MOST_CONVERSIONS:
+            _CONVERSIONS.clear()
+        _CONVERSIONS[key] = found
+    return found
+
+
+_CONVERSIONS: dict[str, list[str]] = {}
+"""Overrides by the identity of an input, of all scenarios that this process has read."""
+MOST_CONVERSIONS = 1000
+_KEPT = re.compile(r'(?:file|series) ?= ?"([^"]+)"')
+
+
+def _identity(scenario: _Scenario, one: Input, table: _Table) -> str | None:
+    """Returns a text that is equal for inputs with equal overrides. None if a file is missing."""
+    given = _measurement(scenario.tables, one) or {}
+    files = [table.file]
+    files += [scenario.base / given[key] for key in ("net", "preset") if _is_path(given.get(key))]
+    try:
+        stats = [
+            (str(path.absolute()), path.stat().st_size, path.stat().st_mtime_ns) for path in files
+        ]
+    except OSError:
+        return None
+    return repr((one, given, stats, scenario.duration_ns))
+
+
+def _is_path(value: object) -> bool:
+    return isinstance(value, str) and value.endswith((".xml", ".gz", ".toml"))
 
 
 def _opportunities(one: Input, file: Path) -> list[str]:
