@@ -267,5 +267,8 @@ def test_a_search_finds_a_policy_that_is_better_than_none_and_repeats(tmp_path):
         LINK, set={"flow.congestion-control": "mine"}, congestion_controls={"mine": Found}
     )
     assert results.flows["goodput_mbps"][0] > 3
+    few = fadeout.gym.CongestionControlVectorEnv(4, LINK, "download")
     with pytest.raises(ValueError, match="two policies to keep"):
-        fadeout.gym.search(fadeout.gym.CongestionControlVectorEnv(4, LINK, "download"))
+        fadeout.gym.search(few)
+    with pytest.raises(ValueError, match="one for each of the 30 values"):
+        fadeout.gym.search(few, spread=[0.5, 0.5])
