@@ -25,6 +25,7 @@ KINDS = {
     "deployment": "Sites of a network: places and directions of its cells",
     "timing": "Times of equipment, measured or by the standards",
     "cell-preset": "Cell of a commercial network in one line",
+    "host-preset": "Offloads and queues of a host in one line",
     "radio": "Radio technology of a cell",
     "path-loss": "Loss of a signal over distance",
     "fading": "Variation of a signal over milliseconds",

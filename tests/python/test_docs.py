@@ -130,6 +130,7 @@ PAGES = {
     "deployments": ["models/deployment.md"],
     "timings": ["models/equipment.md"],
     "cell-presets": ["models/equipment.md"],
+    "host-presets": ["models/hosts.md"],
     "path-losses": ["models/channel.md"],
     "fadings": ["models/channel.md"],
     "blockage-models": ["models/blockage.md", "models/channel.md"],

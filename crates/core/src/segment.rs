@@ -329,6 +329,10 @@ impl AccurateEcnOption {
     }
 }
 
+/// Bytes of the Fast Open option with a cookie of 8 bytes, padded to words.
+///
+/// Standard: RFC 7413 §4.1.1.
+const COOKIE_OPTION: u32 = 12;
 /// Bytes of the headers of IPv4 and TCP without options.
 pub const SEGMENT_HEADERS: u32 = 40;
 
@@ -365,6 +369,8 @@ pub struct Segment {
     pub window_scale: Option<u8>,
     /// True if the SACK-permitted option is present (on SYNs only).
     pub sack_permitted: bool,
+    /// True if the Fast Open option with a cookie of 8 bytes is present (on SYNs only, RFC 7413).
+    pub has_cookie: bool,
     /// True if the timestamps option is present.
     pub has_timestamps: bool,
     /// True if a biased queue should drop this packet before others (TCP-Casablanca).
@@ -412,7 +418,9 @@ impl Segment {
         let sack = if self.sack_permitted { 2 } else { 0 };
         let timestamps = if self.has_timestamps { 10 } else { 0 };
         let multipath = self.mptcp.len(self.flags);
-        (mss + scale + sack + timestamps).next_multiple_of(4) + multipath + self.accurate.len()
+        let cookie = if self.has_cookie { COOKIE_OPTION } else { 0 };
+        let usual = (mss + scale + sack + timestamps).next_multiple_of(4);
+        usual + cookie + multipath + self.accurate.len()
     }
     /// Returns the size on the wire as an IPv4 packet: 20 bytes of IP, 20 of TCP, options and
     /// payload.
@@ -458,6 +466,11 @@ mod tests {
             ..Segment::default()
         };
         assert_eq!(syn.options_len(), 20);
+        let fast = Segment {
+            has_cookie: true,
+            ..syn
+        };
+        assert_eq!(fast.options_len(), 32);
     }
 
     #[test]

@@ -75,6 +75,7 @@ impl Usual {
             mss,
             window_scale,
             sack_permitted,
+            has_cookie,
             has_timestamps,
             is_expendable,
             is_radio_loss,
@@ -82,7 +83,7 @@ impl Usual {
             mptcp,
             ref sack,
         } = segment;
-        let of_syn = mss != 0 || window_scale.is_some() || sack_permitted;
+        let of_syn = mss != 0 || window_scale.is_some() || sack_permitted || has_cookie;
         let has_options = !sack.is_empty() || !mptcp.is_empty() || accurate.is_present();
         if of_syn || has_options || ce_packets != 0 || window > u64::from(u32::MAX) {
             return None;

@@ -35,7 +35,7 @@ pub use error::{ScenarioError, ScenarioErrors};
 pub use finding::Finding;
 pub use model::*;
 pub use overrides::Override;
-pub use presets::{CELL_PRESETS, TIMINGS};
+pub use presets::{CELL_PRESETS, HOST_PRESETS, TIMINGS};
 pub use read::OwnNames;
 pub use resolved::toml_from_json;
 pub use schema::schema;

@@ -181,6 +181,42 @@ const PRESETS_OF_CELLS: [CellPreset; 3] = [
     },
 ];
 
+/// Host with the offloads and queues of a device.
+struct HostPreset {
+    entry: Entry,
+    keys: &'static [Setting],
+}
+
+const PRESETS_OF_HOSTS: [HostPreset; 2] = [
+    HostPreset {
+        entry: Entry::new(
+            "phone",
+            "measured",
+            "A phone with a modem by Qualcomm: receive offload, a queue of 1000 packets, and a \
+             modem that takes 768 kB.",
+            "receive offload: SIGCOMM21-5G/artifact, Web-Browsing, captures in phones, of which \
+             89 % of the data over LTE arrived in merged packets; queue: Linux 6.12, \
+             RMNET_TX_QUEUE_LEN of drivers/net/ethernet/qualcomm/rmnet; modem: the same, \
+             drivers/net/ipa/data, 512 transfers (tre_count) of 1500 bytes",
+        ),
+        keys: &[
+            ("receive-offload", "true"),
+            ("send-queue", "\"1000 packets\""),
+            ("device-queue", "\"768 kB\""),
+        ],
+    },
+    HostPreset {
+        entry: Entry::new(
+            "phone-download",
+            "measured",
+            "The receive offload of a phone, without its queues.",
+            "SIGCOMM21-5G/artifact, Web-Browsing, captures in phones, of which 89 % of the data \
+             over LTE arrived in merged packets",
+        ),
+        keys: &[("receive-offload", "true")],
+    },
+];
+
 /// Presets of timing, for the key `timing`.
 pub static TIMINGS: &[Entry] = &{
     let mut entries = [TIMING_PRESETS[0].entry; TIMING_PRESETS.len()];
@@ -203,11 +239,25 @@ pub static CELL_PRESETS: &[Entry] = &{
     entries
 };
 
+/// Presets of hosts, for the key `node.NAME.preset`.
+pub static HOST_PRESETS: &[Entry] = &{
+    let mut entries = [PRESETS_OF_HOSTS[0].entry; PRESETS_OF_HOSTS.len()];
+    let mut index = 1;
+    while index < entries.len() {
+        entries[index] = PRESETS_OF_HOSTS[index].entry;
+        index += 1;
+    }
+    entries
+};
+
 /// Writes the presets and the deployments that the document names into its tables. The reader
 /// reports unknown names.
 pub(crate) fn expand(document: &mut Table, reader: &mut Reader<'_>) -> Vec<Deployed> {
     for cell in tables_of(document, "cell") {
         complete(cell, Part::Whole);
+    }
+    for node in tables_of(document, "node") {
+        equip(node);
     }
     for deployment in tables_of(document, "deployment") {
         if let Some(cell) = deployment.table_mut("cell") {
@@ -250,6 +300,20 @@ fn complete(cell: &mut Table, part: Part) {
     put(cell, "channel", place, "{}");
     if let Some(channel) = cell.table_mut("channel") {
         put(channel, "path-loss", place, preset.path_loss);
+    }
+}
+
+/// Adds the keys of the preset that a node names. The reader refuses an unknown name.
+fn equip(node: &mut Table) {
+    let Some((name, place)) = name_of(node, "preset") else {
+        return;
+    };
+    let mut known = PRESETS_OF_HOSTS.iter();
+    let Some(preset) = known.find(|preset| preset.entry.name == name) else {
+        return;
+    };
+    for (key, value) in preset.keys {
+        put(node, key, place, value);
     }
 }
 
@@ -347,6 +411,18 @@ mod tests {
             for value in values.chain([timing.equipment]) {
                 for quantity in quantities(value) {
                     let summary = timing.entry.summary;
+                    assert!(summary.contains(quantity), "{quantity}: {summary}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_summary_of_a_host_names_each_size() {
+        for preset in &PRESETS_OF_HOSTS {
+            for (_, value) in preset.keys {
+                for quantity in quantities(value) {
+                    let summary = preset.entry.summary;
                     assert!(summary.contains(quantity), "{quantity}: {summary}");
                 }
             }

@@ -52,15 +52,40 @@ fn table(keys: &[Key], catalog: &Catalog) -> Value {
         .map(|key| key.name)
         .collect();
     let mut object = object(properties, &required);
-    // A preset gives the required keys of the table.
-    if keys.iter().any(|key| key.name == "preset")
-        && let Some(fields) = object.as_object_mut()
-        && let Some(required) = fields.remove("required")
-    {
-        fields.insert("if".to_owned(), json!({ "required": ["preset"] }));
-        fields.insert("else".to_owned(), json!({ "required": required }));
+    if keys.iter().any(|key| key.name == "preset") {
+        let otherwise = take_required(&mut object);
+        if !otherwise.is_empty() {
+            object["if"] = json!({ "required": ["preset"] });
+            object["else"] = Value::Object(otherwise);
+        }
     }
     object
+}
+
+/// Removes the required keys from a table and from its tables, because a preset may give them.
+/// Returns the schema that requires them.
+fn take_required(object: &mut Value) -> Map<String, Value> {
+    let mut requires = Map::new();
+    let Some(fields) = object.as_object_mut() else {
+        return requires;
+    };
+    if let Some(required) = fields.remove("required") {
+        requires.insert("required".to_owned(), required);
+    }
+    let properties = fields.get_mut("properties").and_then(Value::as_object_mut);
+    let mut inner = Map::new();
+    for (name, property) in properties.into_iter().flatten() {
+        let required = property
+            .as_object_mut()
+            .and_then(|it| it.remove("required"));
+        if let Some(required) = required {
+            inner.insert(name.clone(), json!({ "required": required }));
+        }
+    }
+    if !inner.is_empty() {
+        requires.insert("properties".to_owned(), Value::Object(inner));
+    }
+    requires
 }
 
 /// Returns the schema of an object that allows only the given properties.

@@ -11,6 +11,7 @@ mod error;
 mod findings;
 mod flow;
 mod handover;
+mod host;
 mod kernel;
 pub(crate) mod link;
 mod mobility;
@@ -67,6 +68,7 @@ pub(crate) fn parts(scenario: &Scenario, own: Own<'_>) -> Result<Parts, BuildErr
         ..Parts::default()
     };
     wires(scenario, (directory, &mut topology), &mut parts, congestion)?;
+    parts.hosts = host::hosts(scenario, &parts);
     prediction::add(scenario, &mut parts)?;
     handover::add(scenario, &topology, &mut parts)?;
     mobility::add(scenario, topology, &mut parts, policy)?;
@@ -116,6 +118,7 @@ fn wires(
         builder.add(FlowId(index as u32), flow, congestion)?;
     }
     kernel::check_nodes(scenario, parts)?;
+    host::check(scenario, directory.endpoints(), parts)?;
     parts.directory = Arc::new(directory);
     Ok(())
 }

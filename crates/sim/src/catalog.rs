@@ -65,6 +65,11 @@ static CATALOG: Catalog = Catalog {
             entries: fadeout_scenario::CELL_PRESETS,
         },
         Kind {
+            name: "host-preset",
+            plural: "host-presets",
+            entries: fadeout_scenario::HOST_PRESETS,
+        },
+        Kind {
             name: "path-loss",
             plural: "path-losses",
             entries: fadeout_radio::channel::path_loss::PATH_LOSS_MODELS,

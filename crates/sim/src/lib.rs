@@ -13,6 +13,7 @@ mod divided;
 mod division;
 mod geometry;
 mod hop;
+mod host;
 mod kernels;
 mod notices;
 pub mod observe;

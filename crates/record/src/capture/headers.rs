@@ -13,6 +13,10 @@ const UDP_HEADER: usize = 8;
 /// Standard: RFC 9293 §3.1.
 const MAX_OPTIONS: usize = 40;
 const INITIAL_TTL: u8 = 64;
+/// Kind of the option of TCP Fast Open.
+///
+/// Standard: RFC 7413 §4.1.1.
+const FAST_OPEN: u8 = 34;
 
 /// Returns the address of a node's interface to a path. The first node has 10.0.0.1, and later
 /// nodes follow in 10.0.0.0/8. Addresses for the second path of a multipath connection start at
@@ -192,6 +196,11 @@ fn write_options(bytes: &mut [u8], segment: &Segment, packet: &Addressed<'_>) ->
         options.put(3, &[scale]);
     }
     if options.stands_close {
+        options.pad();
+    }
+    if segment.has_cookie && is_syn {
+        let cookie = initial_sequence(packet.receiver, packet.packet.to).to_be_bytes();
+        options.put(FAST_OPEN, &cookie.repeat(2));
         options.pad();
     }
     if segment.accurate.is_present() {

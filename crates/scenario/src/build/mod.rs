@@ -11,6 +11,7 @@ mod dual;
 mod equipment;
 mod flow;
 mod handover;
+mod host;
 mod link;
 mod mobility;
 mod multipath;
@@ -76,7 +77,9 @@ impl Builder<'_, '_> {
     fn read_nodes(&mut self, file: &Fields) -> Vec<Option<Node>> {
         each(file.map("node"), |name, fields| {
             self.nodes.add(name);
-            Node::read(fields, Some((name.to_owned(),)), self)
+            let node = Node::read(fields, Some((name.to_owned(),)), self)?;
+            host::check(self, fields, &node);
+            Some(node)
         })
     }
 
@@ -177,7 +180,12 @@ impl Builder<'_, '_> {
         let names = std::mem::take(&mut self.nodes).names;
         let others = names.into_iter().skip(declared.len());
         let others = others.map(|name| Some(Node::named(name)));
-        declared.into_iter().chain(others).collect()
+        let mut nodes = declared
+            .into_iter()
+            .chain(others)
+            .collect::<Option<Vec<Node>>>()?;
+        host::share(&mut nodes, &self.groups);
+        Some(nodes)
     }
 
     /// Records links and radio access bearers by name, so that routes can name them.

@@ -475,6 +475,11 @@ pub(crate) static CATALOG: Catalog = Catalog {
             entries: fadeout_scenario::CELL_PRESETS,
         },
         Kind {
+            name: "host-preset",
+            plural: "host-presets",
+            entries: fadeout_scenario::HOST_PRESETS,
+        },
+        Kind {
             name: "path-scheduler",
             plural: "path-schedulers",
             entries: &[

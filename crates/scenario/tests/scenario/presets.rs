@@ -151,3 +151,52 @@ fn cells_of_one_node_have_one_delay_of_equipment() {
         "`macro` and `second` belong to one node, but have different delays of equipment";
     assert!(message.ends_with(expected), "{message}");
 }
+
+/// Scenario of a link with a table for its end.
+fn with_node(keys: &str) -> String {
+    format!("{LINK}\n[node.client]\n{keys}\n")
+}
+
+#[test]
+fn a_phone_is_one_line() {
+    let scenario = accepted(&with_node("preset = \"phone\"\ndevice-queue = \"50 kB\"\n"));
+    let id = scenario.node("client").expect("node");
+    let node = &scenario.nodes[id.index()];
+    assert!(node.receive_offload && node.small_queues);
+    assert_eq!(node.queued_packets(), Some(1000));
+    assert_eq!(node.device_queue, Some(fadeout_core::Bytes(50_000)));
+}
+
+#[test]
+fn keys_of_a_host_that_contradict_each_other_are_refused_at_their_place() {
+    let cases = [
+        ("receive-hold = \"1 ms\"", "without `receive-offload`"),
+        ("send-queue = \"9 packets\"", "without `device-queue`"),
+        ("device-queue = \"9 kB\"", "without `send-queue`"),
+        ("small-queues = false", "without `send-queue`"),
+        (
+            "receive-rate = \"1 Mbit/s\"\nkernel = \"6.12\"",
+            "a kernel has no `receive-rate`",
+        ),
+    ];
+    for (keys, expected) in cases {
+        let (message, error) = only(&with_node(keys));
+        assert!(message.contains(expected), "{message}");
+        assert!(error.to_string().contains(":"), "{error}");
+    }
+    let (message, _) = only(&with_node("preset = \"fone\""));
+    assert!(message.contains("fone"), "{message}");
+}
+
+#[test]
+fn the_table_of_a_group_of_ues_applies_to_each_of_them() {
+    let text = format!(
+        "{ONE_LINE}[node.phone]\nreceive-offload = true\n[ue.phone]\ncount = 2\n\
+         position = [\"50 m\", \"0 m\"]\n"
+    );
+    let scenario = accepted(&text);
+    for name in ["phone-0", "phone-1"] {
+        let id = scenario.node(name).expect("node");
+        assert!(scenario.nodes[id.index()].receive_offload, "{name}");
+    }
+}

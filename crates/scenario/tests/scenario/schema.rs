@@ -144,6 +144,26 @@ fn what_the_reader_accepts_conforms_to_the_schema() {
 }
 
 #[test]
+fn a_preset_gives_the_required_keys_of_a_cell_and_of_its_channel() {
+    let schema = schema();
+    let whole = |cell: Value| json!({ "duration": "1 s", "cell": { "macro": cell } });
+    let partial = json!({ "preset": "n78-100mhz", "channel": { "rain": 3 } });
+    let alone = json!({
+        "radio": "nr", "carrier": "3.5 GHz", "bandwidth": "20 MHz", "channel": { "rain": 3 },
+    });
+    let complete = json!({
+        "radio": "nr", "carrier": "3.5 GHz", "bandwidth": "20 MHz",
+        "channel": { "path-loss": "uma", "rain": 3 },
+    });
+    for (cell, is_right) in [(partial, true), (alone, false), (complete, true)] {
+        let scenario = whole(cell);
+        assert_eq!(conforms(&scenario, &schema, &schema).is_ok(), is_right);
+        let text = fadeout_scenario::toml_from_json(&scenario);
+        assert_eq!(read(&text, &[]).is_ok(), is_right, "{text}");
+    }
+}
+
+#[test]
 fn an_unknown_key_breaks_the_schema_as_it_does_the_reader() {
     let schema = schema();
     let mut scenario = accepted(EVERYTHING).to_json();

@@ -63,6 +63,7 @@ pub(crate) fn divided(
         worlds.push(Parts {
             directory: Arc::clone(&whole.directory),
             radio: radio_of(scenario, (&division, &serving), number)?,
+            hosts: super::host::hosts(scenario, &whole),
             ..Parts::default()
         });
     }

@@ -170,6 +170,14 @@ pub enum BuildError {
     /// The route of a flow, which the value names, has too many hops.
     #[error("flow \"{0}\": its route has more than 255 links")]
     LongRoute(String),
+    /// A flow cannot open its connection by Fast Open.
+    #[error("flow \"{flow}\": {reason}")]
+    FastOpen {
+        /// Name of the flow.
+        flow: String,
+        /// Description of the mistake, with the expected value.
+        reason: &'static str,
+    },
     /// A flow's datagrams are larger than the largest SDU of PDCP.
     #[error(
         "flow \"{flow}\": its datagrams are IP packets of {size} B, and PDCP of UE \"{ue}\" takes {most} B at most; \

@@ -51,6 +51,7 @@ impl BuildError {
             | BuildError::Quic { flow, key, .. } => ("flow", Some(flow), Some(*key)),
             BuildError::NoRoute(flow) => ("flow", Some(flow), Some("to")),
             BuildError::LongRoute(flow) => ("flow", Some(flow), Some("route")),
+            BuildError::FastOpen { flow, .. } => ("flow", Some(flow), Some("fast-open")),
             BuildError::Uninformed { flow, .. } => ("flow", Some(flow), Some("outage-response")),
             BuildError::ForeignLink { flow, .. } | BuildError::NeverBlocked { flow, .. } => {
                 ("flow", Some(flow), Some("link-info"))

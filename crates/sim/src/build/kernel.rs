@@ -26,11 +26,10 @@ pub(super) fn check_nodes(scenario: &scenario::Scenario, parts: &Parts) -> Resul
         let kernels = parts.kernels.as_ref();
         let is_machine = kernels.is_some_and(|it| it.machine_of(&node.name).is_some());
         let is_userspace = node.path_manager == PathManager::Userspace;
-        let reason = match (&node.kernel, &node.command, node.receive_offload) {
-            (None, _, _) if is_userspace => "`path-manager` needs a `kernel`; expected both keys",
-            (None, Some(_), _) => "`command` needs a `kernel`; expected both keys",
-            (None, None, true) => "`receive-offload` needs a `kernel`; expected both keys",
-            (Some(_), Some(_), _) if !is_machine => {
+        let reason = match (&node.kernel, &node.command) {
+            (None, _) if is_userspace => "`path-manager` needs a `kernel`; expected both keys",
+            (None, Some(_)) => "`command` needs a `kernel`; expected both keys",
+            (Some(_), Some(_)) if !is_machine => {
                 "`command` sends over the routes of flows, but this node has none; expected a TCP \
                  flow between this node and another with a kernel (its `start` may be after the \
                  end of the run)"
@@ -76,10 +75,7 @@ pub(super) fn add(
     let port = port_of(id).map_err(refused)?;
     let config = TcpConfig::new(&flow.profile, &flow.tcp);
     if let Some(config) = &config {
-        if config.ecn == EcnMode::Accurate {
-            let reason = "a kernel has no accurate ECN; expected `ecn = \"classic\"`";
-            return Err(refused(reason.to_owned()));
-        }
+        check_settings(flow, config)?;
         let kernels = flows.parts.kernels.get_or_insert_default();
         for machine in [sender, receiver] {
             kernels.settings(machine).include(config);
@@ -114,6 +110,22 @@ pub(super) fn add(
         let transport = Transport::Kernel(Box::new(kernel));
         let endpoint = Endpoint::new(transport, id, peer, route);
         flows.parts.endpoints.push(endpoint);
+    }
+    Ok(())
+}
+
+/// Refuses settings that a kernel does not have. The program in a kernel connects before it writes,
+/// so it has no Fast Open.
+fn check_settings(flow: &scenario::Flow, config: &TcpConfig) -> Result<(), BuildError> {
+    let flow = flow.name.clone();
+    if config.ecn == EcnMode::Accurate {
+        let reason = "a kernel has no accurate ECN; expected `ecn = \"classic\"`".to_owned();
+        return Err(BuildError::Kernel { flow, reason });
+    }
+    if config.fast_open {
+        let reason = "the program in a kernel connects before it writes, so it has no \
+                      `fast-open`; expected no `fast-open`, or nodes without `kernel`";
+        return Err(BuildError::FastOpen { flow, reason });
     }
     Ok(())
 }

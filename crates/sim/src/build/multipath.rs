@@ -103,6 +103,13 @@ fn config(
 ) -> Result<MultipathConfig, BuildError> {
     let tcp = TcpConfig::new(&flow.profile, &flow.tcp)
         .ok_or_else(|| unknown(flow, "profile", &flow.profile))?;
+    if tcp.fast_open {
+        return Err(BuildError::FastOpen {
+            flow: flow.name.clone(),
+            reason: "`fast-open` together with Multipath TCP is not supported; expected a flow \
+                     with one path, or no `fast-open`",
+        });
+    }
     let named = &described.path_scheduler;
     let path_scheduler = PathSchedulerKind::new(&named.name, &named.parameters)
         .ok_or_else(|| unknown(flow, "path scheduler", &named.name))?;

@@ -498,11 +498,8 @@ mod tests {
     fn a_kernel_that_is_not_there_is_named_with_the_way_to_get_it() {
         let mut kernels = Kernels::default();
         let node = Node {
-            name: "server".to_owned(),
             kernel: Some("0.99".to_owned()),
-            receive_offload: false,
-            command: None,
-            path_manager: PathManager::Kernel,
+            ..Node::named("server".to_owned())
         };
         kernels.add(&node);
         let error = kernels.boot(None).expect_err("there is no such kernel");

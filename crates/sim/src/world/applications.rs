@@ -1,7 +1,7 @@
 //! Applications: their start, their requests to a connection and the data delivered to them.
 
 use super::agenda::Agenda;
-use super::{Event, Flow, World};
+use super::{Event, Flow, Transport, World};
 use fadeout_core::{Bytes, EndpointId, FlowEnd, FlowId, Probe, Time};
 use fadeout_traffic::{Ask, Request};
 use fadeout_transport::tcp::{AppCommand, AppEvent};
@@ -17,10 +17,40 @@ impl<P: Probe> World<P> {
             self.endpoints.begin(endpoint, end);
         }
         self.command(listens, AppCommand::Listen);
-        self.command(opens, AppCommand::Connect);
+        let opens_fast = self.endpoints.opens_fast(opens);
+        if !opens_fast {
+            self.command(opens, AppCommand::Connect);
+        }
         let application = &mut self.flows[id.index()].application;
         application.on_start(self.agenda.now(), &mut self.asks);
+        if opens_fast {
+            self.connect_with_data(id, opens);
+        }
         self.after_application(id);
+    }
+
+    /// Opens a connection by Fast Open. The SYN carries the data that the application writes first.
+    fn connect_with_data(&mut self, id: FlowId, opens: EndpointId) {
+        let own = self.flows[id.index()].side_of(opens);
+        let mut asks = std::mem::take(&mut self.asks);
+        let written = match asks.first() {
+            Some(&(end, Request::Write(bytes))) if end == own => Some(AppCommand::Write(bytes)),
+            Some(&(end, Request::WriteForever)) if end == own => Some(AppCommand::WriteForever),
+            _ => None,
+        };
+        if written.is_some() {
+            asks.remove(0);
+        }
+        self.show_host_queue(opens);
+        if let Transport::Tcp(tcp) = &mut self.endpoints[opens].transport {
+            for command in written.into_iter().chain([AppCommand::Connect]) {
+                let now = self.agenda.now();
+                tcp.on_app(now, command, &mut self.outbox, &mut self.probe);
+            }
+            self.after_endpoint(opens);
+        }
+        asks.append(&mut self.asks);
+        self.asks = asks;
     }
 
     /// Carries out the requests of an application, and schedules its wake-up.

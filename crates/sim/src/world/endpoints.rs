@@ -3,11 +3,14 @@
 use super::{Event, Transport, World};
 use crate::hop::Hop;
 use crate::kernels::Kernels;
-use fadeout_core::{EndpointId, FlowId, PacketId, Probe, RouteId, Segment, Time};
+use fadeout_core::{
+    EndpointId, Fingerprint, FlowId, PacketId, Probe, RouteId, Segment, Time, UnderWay,
+};
 use fadeout_transport::tcp::{AppCommand, Outgoing};
 
 impl<P: Probe> World<P> {
     pub(super) fn command(&mut self, endpoint: EndpointId, command: AppCommand) {
+        self.show_host_queue(endpoint);
         match &mut self.endpoints[endpoint].transport {
             Transport::Tcp(tcp) => {
                 tcp.on_app(
@@ -51,6 +54,7 @@ impl<P: Probe> World<P> {
     }
 
     pub(super) fn wake_endpoint(&mut self, endpoint: EndpointId) {
+        self.show_host_queue(endpoint);
         match &mut self.endpoints[endpoint].transport {
             Transport::Tcp(tcp) => {
                 tcp.on_wake(self.agenda.now(), &mut self.outbox, &mut self.probe);
@@ -92,12 +96,16 @@ impl<P: Probe> World<P> {
             packet.flow,
             self.endpoints[to].flow
         );
+        if self.hosts.is_some() {
+            if self.enter_host(id) {
+                return;
+            }
+            self.show_host_queue(to);
+        }
+        let packet = &self.pool[id];
         let segment = self.pool.segment(id);
         let segment: &Segment = &segment;
-        self.fingerprint
-            .mix(now, segment.seq ^ segment.ack.rotate_left(24));
-        self.fingerprint
-            .mix(packet.sent_at, u64::from(to.0) ^ (segment.window << 16));
+        mix_arrival(&mut self.fingerprint, now, packet, segment);
         if self.probe.wants_packets() {
             let packet = self.pool.packet(id);
             self.probe.received(now, self.pool.whole(id, &packet));
@@ -170,7 +178,7 @@ impl<P: Probe> World<P> {
     }
 
     /// Carries out the results of a multipath connection's step, which are in the outbox.
-    fn after_connection(&mut self, connection: u32) {
+    pub(super) fn after_connection(&mut self, connection: u32) {
         let host = self.endpoints.host(connection);
         let (stands_for_all, flow) = (host.endpoints[0], host.flow);
         let mut outbox = std::mem::take(&mut self.path_outbox);
@@ -238,15 +246,24 @@ impl<P: Probe> World<P> {
             .pool
             .send(addresses, now, outgoing.ecn, &outgoing.segment);
         show_sent(self, id);
-        if self.crossings.is_some() || (self.paths.as_ref()).is_some_and(|paths| paths.has_forks())
+        if self.crossings.is_some()
+            || self.hosts.is_some()
+            || (self.paths.as_ref()).is_some_and(|paths| paths.has_forks())
         {
             return self.depart(id);
         }
         self.enter(first, id);
     }
 
-    /// Lets a packet enter the first hop of its route. A handover may have changed the route.
+    /// Lets a packet leave its endpoint. It may wait in the queue of its host.
     pub(super) fn depart(&mut self, id: PacketId) {
+        if self.hosts.is_none() || !self.wait_in_host(id) {
+            self.leave_host(id);
+        }
+    }
+
+    /// Lets a packet enter the first hop of its route. A handover may have changed the route.
+    pub(super) fn leave_host(&mut self, id: PacketId) {
         if self.crossings.is_some() {
             self.cross(|it| it.turn(id));
         }
@@ -254,6 +271,19 @@ impl<P: Probe> World<P> {
         let first = self.routes.first(self.pool[id].route);
         self.enter(first, id);
     }
+}
+
+/// Mixes a packet's arrival at its end into the digest of the run.
+#[inline(always)]
+pub(super) fn mix_arrival(
+    fingerprint: &mut Fingerprint,
+    now: Time,
+    packet: &UnderWay,
+    segment: &Segment,
+) {
+    fingerprint.mix(now, segment.seq ^ segment.ack.rotate_left(24));
+    let to = u64::from(packet.to.0);
+    fingerprint.mix(packet.sent_at, to ^ (segment.window << 16));
 }
 
 /// Shows a sent packet to the probe, for captures.

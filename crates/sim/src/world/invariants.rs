@@ -36,7 +36,8 @@ impl<P: Probe> World<P> {
             return;
         }
         let on_links: usize = self.links.iter().map(|link| link.packets_inside()).sum();
-        let in_pool = self.pool.len();
+        let in_hosts = self.hosts.as_ref().map_or(0, |hosts| hosts.packets());
+        let in_pool = self.pool.len() - in_hosts;
         debug_assert!(
             on_links <= in_pool,
             "links hold {on_links} packets, and the pool {in_pool}"

@@ -11,6 +11,7 @@ mod crossings;
 mod datagrams;
 mod endpoints;
 mod gathering;
+mod hosts;
 mod invariants;
 mod kernels;
 mod links;
@@ -48,6 +49,7 @@ pub(crate) use utran::Utran;
 
 use crate::directory::Directory;
 use crate::hop::Routes;
+use crate::host::Hosts;
 use crate::kernels::Kernels;
 use crate::notices::Notices;
 use crate::prediction::Forecast;
@@ -99,6 +101,16 @@ enum Event {
         index: u32,
         generation: u32,
     },
+    /// A host passes received segments to TCP.
+    Host {
+        path: u32,
+        generation: u32,
+    },
+    /// A host looks again at the buffer of its network device.
+    HostQueue {
+        queue: u32,
+        generation: u32,
+    },
 }
 
 const _: () = assert!(size_of::<Event>() <= 16, "an event is at most 16 bytes");
@@ -119,6 +131,8 @@ pub struct World<P> {
     notices: Vec<Notices>,
     predictions: Option<Box<Predictions>>,
     kernels: Option<Box<Kernels>>,
+    /// Hosts with a receive path or a queue of their own. `None` if there are none.
+    hosts: Option<Box<Hosts>>,
     /// Tunnels of the core network and their contents. `None` if no link is captured.
     tunnels: Option<Box<Tunnels>>,
     pool: PacketPool,
@@ -203,6 +217,7 @@ impl<P: Probe> World<P> {
             notices: parts.notices,
             predictions: parts.forecast.map(Predictions::new).map(Box::new),
             kernels: parts.kernels.map(Box::new),
+            hosts: parts.hosts.map(Box::new),
             tunnels: parts.tunnels.map(Box::new),
             pool: PacketPool::new(),
             fingerprint: Fingerprint::default(),
@@ -288,6 +303,8 @@ impl<P: Probe> World<P> {
                 machine,
                 generation,
             } => self.wake_kernel(machine, generation),
+            Event::Host { path, generation } => self.wake_host(path, generation),
+            Event::HostQueue { queue, generation } => self.wake_host_queue(queue, generation),
             Event::Notice { index } => self.deliver_notice(index),
             Event::Reports => predictions::take_reports(self),
             Event::Close { endpoint } => self.command(endpoint, AppCommand::Close),

@@ -55,6 +55,7 @@ impl<P: Probe> World<P> {
         let (sender, receiver) = (*sender, *receiver);
         let ends = [sender, receiver].into_iter().zip(reaches);
         for (endpoint, _) in ends.filter(|(_, reaches)| *reaches) {
+            self.show_host_queue(endpoint);
             // The scenario reader allows notices only for flows with one path.
             if let Transport::Tcp(tcp) = &mut self.endpoints[endpoint].transport {
                 let now = self.agenda.now();

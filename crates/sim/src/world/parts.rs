@@ -2,6 +2,7 @@
 
 use crate::directory::Directory;
 use crate::hop::Routes;
+use crate::host::Hosts;
 use crate::kernels::{KernelEnd, Kernels};
 use crate::notices::Notices;
 use crate::prediction::Forecast;
@@ -140,6 +141,11 @@ impl Endpoints {
             let tcp = recipe.build(id, (endpoint.flow, end));
             endpoint.transport = Transport::Tcp(Box::new(tcp));
         }
+    }
+
+    /// True if the endpoint opens its connection by Fast Open.
+    pub(super) fn opens_fast(&self, id: EndpointId) -> bool {
+        matches!(&self[id].transport, Transport::Tcp(tcp) if tcp.opens_fast())
     }
 
     /// Returns the multipath connection of an endpoint. `None` if the endpoint has a single path.
@@ -316,6 +322,7 @@ pub(crate) struct Parts {
     pub(crate) notices: Vec<Notices>,
     pub(crate) forecast: Option<Forecast>,
     pub(crate) kernels: Option<Kernels>,
+    pub(crate) hosts: Option<Hosts>,
     /// Tunnels of the core network. `None` if no link is captured.
     pub(crate) tunnels: Option<Tunnels>,
     /// Links into other worlds, each with the number of the other world.

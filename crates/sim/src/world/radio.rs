@@ -63,6 +63,9 @@ impl<P: Probe> World<P> {
             leave_radio(self, packet);
         }
         self.arrivals = arrivals;
+        if self.hosts.is_some() {
+            self.serve_hosts();
+        }
         if let Some(radio) = &mut self.radio {
             radio.arm(&mut self.agenda);
         }

@@ -14,6 +14,7 @@ impl<P: Probe> World<P> {
     /// # Errors
     /// Returns the reason if the endpoint has no open connection of its own.
     pub(crate) fn steer(&mut self, id: EndpointId, steering: Steering) -> Result<(), &'static str> {
+        self.show_host_queue(id);
         let now = self.now();
         match &mut self.endpoints[id].transport {
             Transport::Tcp(tcp) => {

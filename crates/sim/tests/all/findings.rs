@@ -75,6 +75,36 @@ fn cases_of_the_radio() -> Vec<Case> {
     ]
 }
 
+fn cases_of_hosts() -> Vec<Case> {
+    let fast = "tcp = { fast-open = true }\n";
+    let kernels = "[node.x]\nkernel = \"6.12\"\n[node.y]\nkernel = \"6.12\"\n";
+    let paths = "multipath = { paths = [[\"a\"], [\"a\"]] }\n";
+    vec![
+        (
+            link(&format!("{FLOW}[node.other]\nreceive-offload = true\n")),
+            "no TCP flow begins or ends at this node",
+            "receive-offload = true",
+        ),
+        (
+            link(&format!(
+                "{FLOW}application = \"packet-stream\"\n[node.y]\nreceive-delay = \"1 ms\"\n"
+            )),
+            "no TCP flow begins or ends at this node",
+            "receive-delay",
+        ),
+        (
+            link(&format!("{FLOW}{fast}{paths}")),
+            "together with Multipath TCP",
+            "tcp = { fast-open",
+        ),
+        (
+            link(&format!("{FLOW}{fast}{kernels}")),
+            "the program in a kernel connects before it writes",
+            "tcp = { fast-open",
+        ),
+    ]
+}
+
 fn cases_of_links_and_flows() -> Vec<Case> {
     vec![
         (
@@ -118,7 +148,11 @@ fn cases_of_links_and_flows() -> Vec<Case> {
 #[test]
 fn every_refusal_of_a_layer_is_at_its_line() {
     let mut wrong = Vec::new();
-    let cases = [cases_of_the_radio(), cases_of_links_and_flows()];
+    let cases = [
+        cases_of_the_radio(),
+        cases_of_links_and_flows(),
+        cases_of_hosts(),
+    ];
     for (text, message, line) in cases.concat() {
         let (error, found) = refused(&text);
         let one = &found.errors[0];

@@ -12,7 +12,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// Prefixes of keys that do not affect the world, with the reason.
-const ELSEWHERE: [(&str, &str); 23] = [
+const ELSEWHERE: [(&str, &str); 26] = [
     ("title", "figures have it"),
     (
         "seed",
@@ -20,8 +20,14 @@ const ELSEWHERE: [(&str, &str); 23] = [
     ),
     ("duration", "the caller of a world says how far it runs"),
     (
-        "node",
+        "node.*.kernel",
         "kernels are processes, of `crates/sim/tests` with one and of `tests/python`",
+    ),
+    ("node.*.command", "the same"),
+    ("node.*.path-manager", "the same"),
+    (
+        "node.*.preset",
+        "the reader writes the keys of a preset that a node lacks, and these nodes lack none",
     ),
     (
         "cell.*.preset",

@@ -22,6 +22,7 @@ mod handover;
 mod handover_notices;
 mod handover_policies;
 mod header_compression;
+mod hosts;
 mod keys;
 mod link_handover;
 mod ltm;

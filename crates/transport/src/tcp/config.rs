@@ -360,6 +360,8 @@ pub struct TcpConfig {
     /// True if an application that writes and closes before the connection is established does
     /// both in one call. The last data segment then carries the FIN.
     pub fin_with_data: bool,
+    /// True if the connecting end opens the connection by Fast Open with a known cookie (RFC 7413).
+    pub fast_open: bool,
     /// Rule for the spacing of segments in time.
     pub pacing: Pacing,
     /// Upper bound of the pacing rate (`SO_MAX_PACING_RATE`).

@@ -20,7 +20,7 @@ pub use socket::SocketOption;
 use super::accurate::Accurate;
 use super::config::TcpConfig;
 use super::outbox::{AppEvent, Outbox};
-use super::receiver::Receiver;
+use super::receiver::{Coalesced, Receiver, shared};
 use super::sender::{Delivery, Sender, SenderContext, SenderStatistics, TimerOutcome};
 use crate::congestion::{Congestion, RecoveryState, Window};
 use fadeout_core::{
@@ -52,6 +52,9 @@ pub enum AppCommand {
     /// Drop the connection at once.
     Abort,
 }
+
+/// Number of bytes that an application writes that sends without end.
+const FOREVER: u64 = u64::MAX / 4;
 
 /// Endpoint of a TCP connection, without clock or I/O. Segments, timers and application commands
 /// arrive through `on_*`, and actions leave through the [`Outbox`]. [`TcpEndpoint::wake_at`]
@@ -136,7 +139,7 @@ impl TcpEndpoint {
                 }
             }
             AppCommand::Write(bytes) => self.sender.write(now, bytes.0),
-            AppCommand::WriteForever => self.sender.write(now, u64::MAX / 4),
+            AppCommand::WriteForever => self.sender.write(now, FOREVER),
             AppCommand::Close => self.close(out),
             AppCommand::PauseReading => {
                 self.receiver.set_reading(now, false);
@@ -191,6 +194,19 @@ impl TcpEndpoint {
             }
         }
         self.stamp(now, out, from);
+    }
+
+    /// Processes segments that were merged into one.
+    pub fn on_coalesced(
+        &mut self,
+        now: Time,
+        merged: &Coalesced,
+        out: &mut Outbox,
+        probe: &mut impl Probe,
+    ) {
+        shared::set_parts(&mut self.receiver, Some(merged.parts()));
+        self.on_segment(now, merged.segment(), merged.ecn(), out, probe);
+        shared::set_parts(&mut self.receiver, None);
     }
 
     /// Processes a wake-up. A stale wake-up has no effect.

@@ -30,4 +30,5 @@ pub use endpoint::{AppCommand, Calls, ConnectionState, SocketOption, TcpEndpoint
 pub use info::TcpInfo;
 pub use outbox::{AppEvent, Outbox, Outgoing};
 pub use profile::PROFILES;
-pub use sender::{Delivery, SenderStatistics, Steering};
+pub use receiver::{Coalesced, Parts};
+pub use sender::{Delivery, HostQueue, SenderStatistics, Steering};

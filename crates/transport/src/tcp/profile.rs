@@ -113,6 +113,10 @@ fadeout_core::parameters! {
         /// the DATA_FIN). False: the application first writes and then closes, as programs do. If
         /// the windows let all data leave, the FIN has a segment of its own.
         fin_with_data: bool = flag("false"),
+        /// True if the connecting end opens the connection by TCP Fast Open (RFC 7413). Its first
+        /// SYN carries data that the application writes at the start. Both ends know the cookie
+        /// of an earlier connection. A repeated SYN carries neither data nor cookie.
+        fast_open: bool = flag("false"),
         /// Pacing: rule for the spacing of segments in time.
         pacing: Pacing = choice(Pacing::NAMES, "automatic"),
         /// True if segments are sent in bursts of the size of segmentation offload (TSO autosizing
@@ -327,6 +331,7 @@ fn configured(recovery: LossRecovery, settings: &Settings<'_>) -> TcpConfig {
         },
         nagle: given.nagle,
         fin_with_data: given.fin_with_data,
+        fast_open: given.fast_open,
         pacing: given.pacing,
         maximum_pacing_rate: Rate::UNLIMITED,
         tso_bursts: given.tso_bursts,

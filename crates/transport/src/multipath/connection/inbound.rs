@@ -192,9 +192,17 @@ impl Inbound {
     }
 
     /// Grows the window that a subflow offers after `len` bytes of new data arrived on it, in order
-    /// or not. `held` is the content of the connection's buffer, which does not occupy the
-    /// subflow's buffer. Returns true if the subflow offers a larger window.
-    pub(super) fn grow(&mut self, path: usize, len: u32, advertised_mss: u32, held: Held) -> bool {
+    /// or not. The data came in packets of `size` bytes. `held` is the content of the connection's
+    /// buffer, which does not occupy the subflow's buffer. Returns true if the subflow offers a
+    /// larger window.
+    pub(super) fn grow(
+        &mut self,
+        path: usize,
+        size: u32,
+        len: u32,
+        advertised_mss: u32,
+        held: Held,
+    ) -> bool {
         if len < GROWS_FROM {
             return false;
         }
@@ -205,9 +213,9 @@ impl Inbound {
         };
         // The payload share of a subflow is measured with its first data.
         let own = &mut self.subflows[path];
-        if len > own.largest {
-            own.largest = len;
-            own.clamp = self.window.in_payload(own.memory, len);
+        if size > own.largest {
+            own.largest = size;
+            own.clamp = self.window.in_payload(own.memory, size);
         }
         self.window.set_limit(own.limit);
         let (lengths, room) = ((own.largest, len), (own.memory, own.clamp));

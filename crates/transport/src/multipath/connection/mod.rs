@@ -28,7 +28,11 @@ use super::config::{MultipathConfig, PathConfig};
 use super::outbox::PathOutbox;
 use super::{MAX_PATHS, PathId, PathScheduler};
 use crate::congestion::Congestion;
-use crate::tcp::{AppCommand, AppEvent, Outbox, SendBufferConfig, TcpEndpoint};
+use crate::tcp::endpoint::receiver_of;
+use crate::tcp::receiver::shared;
+use crate::tcp::{
+    AppCommand, AppEvent, Coalesced, HostQueue, Outbox, SendBufferConfig, TcpEndpoint,
+};
 use allocator::Allocator;
 use fadeout_core::{Ecn, FlowEnd, FlowId, MptcpOption, Probe, Segment, Time};
 use inbound::Inbound;
@@ -227,6 +231,50 @@ impl MultipathConnection {
         self.follow_close(now, out, probe);
         self.send(now, out, probe);
         self.assert_invariants();
+    }
+
+    /// Returns the numbers of the paths, in order.
+    pub fn path_ids(&self) -> impl Iterator<Item = PathId> + use<> {
+        (0..self.paths.len() as u8).map(PathId)
+    }
+
+    /// Records the state of the queue in front of the host's network device, for a path.
+    pub fn set_host_queue(&mut self, path: PathId, queue: HostQueue) {
+        self.paths[path.index()].tcp.set_host_queue(queue);
+    }
+
+    /// Sends the data of a path that waited for the host's queue, after packets have left it.
+    pub fn on_host_queue(
+        &mut self,
+        now: Time,
+        path: PathId,
+        queue: HostQueue,
+        out: &mut PathOutbox,
+        probe: &mut impl Probe,
+    ) {
+        let index = path.index();
+        self.run_subflow(now, index, out, probe, |tcp, scratch, probe| {
+            tcp.on_host_queue(now, queue, scratch, probe);
+        });
+        send::push_behind(self, now, index, out, probe);
+        self.send(now, out, probe);
+        self.assert_invariants();
+    }
+
+    /// Processes segments of a path that were merged into one.
+    pub fn on_coalesced(
+        &mut self,
+        now: Time,
+        path: PathId,
+        merged: &Coalesced,
+        out: &mut PathOutbox,
+        probe: &mut impl Probe,
+    ) {
+        let (segment, parts, ecn) = (merged.segment(), merged.parts(), merged.ecn());
+        let index = path.index();
+        shared::set_parts(receiver_of(&mut self.paths[index].tcp), Some(parts));
+        self.on_segment(now, path, segment, ecn, out, probe);
+        shared::set_parts(receiver_of(&mut self.paths[index].tcp), None);
     }
 
     /// Processes a wake-up. A stale wake-up has no effect.

@@ -42,7 +42,8 @@ impl MultipathConnection {
                     if path.mappings.hold(mapping, rcv_nxt) {
                         let held = shared::held_with(receiver_of(&mut path.tcp), segment);
                         let mss = path.advertised_mss();
-                        info.grows = self.inbound.grow(index, segment.len, mss, held);
+                        let size = shared::size_of_parts(receiver_of(&mut path.tcp), segment);
+                        info.grows = self.inbound.grow(index, size, segment.len, mss, held);
                         let (start, end) = (mapping.data_seq, mapping.data_end());
                         info.drains = self.inbound.is_drained_by(start, end);
                         let whole = path.mapped_mss();

@@ -72,6 +72,10 @@ pub(super) enum Answer {
     Accepted,
 }
 
+/// Largest size of the options of a segment (Linux `MAX_TCP_OPTION_SPACE`). The data of a SYN
+/// leaves this room.
+const OPTION_SPACE: u32 = 40;
+
 /// State of the handshake.
 #[derive(Debug)]
 pub(super) struct Opening {
@@ -91,6 +95,10 @@ pub(super) struct Opening {
 
 impl Opening {
     pub(super) fn new(config: &Arc<TcpConfig>) -> Opening {
+        let mut early = Early::default();
+        if config.fast_open {
+            early.turn_on(config.mss.saturating_sub(OPTION_SPACE));
+        }
         Opening {
             config: Arc::clone(config),
             role: Role::Opens,
@@ -99,7 +107,7 @@ impl Opening {
             first_sent_at: Time::ZERO,
             syns: 0,
             offer: None,
-            early: Early::default(),
+            early,
         }
     }
 
@@ -201,6 +209,7 @@ impl Opening {
             window_scale: offers(self.config.window_scaling, |offer| offer.window_scaling)
                 .then_some(contents.window_scale),
             sack_permitted: offers(self.config.recovery.uses_sack(), |offer| offer.sack),
+            has_cookie: self.config.fast_open && self.role == Role::Opens && self.syns == 1,
             has_timestamps: offers(self.config.timestamps, |offer| offer.timestamps),
             ts_value: now.as_millis() as u32,
             accurate: accurate
@@ -256,6 +265,9 @@ impl Opening {
     /// Processes the peer's SYN at a listening end.
     pub(super) fn on_call(&mut self, segment: &Segment) -> SynTerms {
         self.role = Role::Answers;
+        if self.config.fast_open && !segment.has_cookie {
+            self.early.turn_off();
+        }
         let terms = self.on_syn(segment);
         let options = if terms.timestamps { TIMESTAMPS_LEN } else { 0 };
         SynTerms {

@@ -4,7 +4,7 @@ use super::TcpEndpoint;
 use crate::congestion::Congestion;
 use crate::tcp::Outbox;
 use crate::tcp::info::TcpInfo;
-use crate::tcp::sender::Steering;
+use crate::tcp::sender::{HostQueue, Steering};
 use fadeout_core::{Bytes, Probe, Span, Time};
 
 /// Socket options, by Linux's names.
@@ -50,6 +50,31 @@ impl TcpEndpoint {
                 self.sender.set_congestion(now, *congestion);
             }
             SocketOption::FastOpen(room) => self.opening.open_fast(room),
+        }
+    }
+
+    /// True if this end opens the connection by Fast Open once it connects.
+    pub fn opens_fast(&self) -> bool {
+        self.opening.is_early() && !self.opening.has_begun()
+    }
+
+    /// Records the state of the queue in front of the host's network device. The caller does so
+    /// before each step of an endpoint whose host has such a queue.
+    pub fn set_host_queue(&mut self, queue: HostQueue) {
+        self.sender.set_host_queue(queue);
+    }
+
+    /// Sends the data that waited for the host's queue, after packets have left the queue.
+    pub fn on_host_queue(
+        &mut self,
+        now: Time,
+        queue: HostQueue,
+        out: &mut Outbox,
+        probe: &mut impl Probe,
+    ) {
+        self.sender.set_host_queue(queue);
+        if self.sender.take_host_wait() {
+            self.push(now, out, probe);
         }
     }
 

@@ -70,11 +70,11 @@ impl ReceivedMarks {
         self.is_linux && ecn == Ecn::NotEct
     }
 
-    /// Processes CWR and the ECN field of a segment. Accurate feedback counts the marks of all
-    /// packets, duplicates and acknowledgments included.
+    /// Processes CWR and the ECN field of a segment that consists of `packets`. Accurate feedback
+    /// counts the marks of all packets, duplicates and acknowledgments included.
     ///
     /// Standard: RFC 9768 §3.2.2, §3.2.2.5.1.
-    pub(super) fn process_header(&mut self, segment: &Segment, ecn: Ecn) {
+    pub(super) fn process_header(&mut self, segment: &Segment, ecn: Ecn, packets: u32) {
         let has_data = segment.seq_len() > 0;
         let is_marked = ecn == Ecn::Ce;
         self.field = ecn;
@@ -89,7 +89,7 @@ impl ReceivedMarks {
                 }
             }
             EcnFeedback::Accurate => {
-                self.marked += u32::from(is_marked);
+                self.marked += if is_marked { packets } else { 0 };
                 if has_data {
                     self.demands_ack |= is_marked && !self.was_marked;
                     self.was_marked = is_marked;
@@ -177,7 +177,7 @@ mod tests {
 
     /// Delivers a new data segment. Returns true for quick ACKs, and true for an ACK at once.
     fn deliver(marks: &mut ReceivedMarks, flags: Flags, ecn: Ecn) -> [bool; 2] {
-        marks.process_header(&data(flags), ecn);
+        marks.process_header(&data(flags), ecn, 1);
         [marks.process_data(), marks.take_demand()]
     }
 
@@ -234,7 +234,7 @@ mod tests {
         assert_eq!(deliver(&mut marks, none, Ecn::Ce), [false, true]);
         assert_eq!(deliver(&mut marks, none, Ecn::Ce), [false, false]);
         assert!(marks.ends_run(Ecn::Ect0) && !marks.ends_run(Ecn::Ce));
-        marks.process_header(&Segment::default(), Ecn::NotEct);
+        marks.process_header(&Segment::default(), Ecn::NotEct, 1);
         assert!(echoes(&mut marks));
         assert_eq!(deliver(&mut marks, none, Ecn::NotEct), [true, false]);
         assert!(echoes(&mut marks), "a segment without ECN changes nothing");

@@ -1,6 +1,7 @@
 //! Receiving half of a connection: reassembly, acknowledgment rules, and the advertised window.
 
 mod acknowledgment;
+mod coalesced;
 mod ecn;
 mod freeze;
 mod invariants;
@@ -12,6 +13,8 @@ pub(crate) mod shared;
 mod timestamps;
 pub(crate) mod window;
 
+pub use coalesced::{Coalesced, Parts};
+
 use super::config::{AckRule, LossResponse, OutageResponse, ResilienceConfig, TcpConfig};
 use super::expendable;
 use super::sender::Agreed;
@@ -20,6 +23,7 @@ use fadeout_core::{Ecn, Flags, LinkInfo, MptcpOption, Segment, Span, Time};
 use packets::{Held, Kind, Packets};
 use reassembly::{Arrival, Reassembly};
 use shared::ConnectionInfo;
+use std::ops::Range;
 use timestamps::Timestamps;
 use window::AdvertisedWindow;
 
@@ -68,6 +72,8 @@ pub(crate) struct Receiver {
     pushes: u8,
     /// True if the thinned ACKs sent just before the current segment also answer that segment.
     is_answered: bool,
+    /// Packets that were merged into the current segment. `None` for a single packet.
+    parts: Option<Parts>,
     resilience: ResilienceConfig,
     freeze: freeze::Freeze,
     /// Facts about the current segment from the multipath connection that owns the window. `None`
@@ -122,6 +128,7 @@ impl Receiver {
             owes_update: false,
             pushes: 0,
             is_answered: false,
+            parts: None,
             resilience: config.resilience,
             freeze: freeze::Freeze::default(),
             of_connection: ConnectionInfo::from_config(config),
@@ -173,7 +180,7 @@ impl Receiver {
         may_reply: bool,
     ) -> Received {
         self.timestamps.update_recent(segment, self.acked_up_to);
-        self.marks.process_header(segment, ecn);
+        (self.marks).process_header(segment, ecn, self.parts.map_or(1, |it| it.packets));
         if segment.seq_len() == 0 {
             // A probe or keep-alive below the window is answered (RFC 9293 section 3.10.7.4).
             let is_probe = segment.seq < self.acked_up_to;
@@ -339,11 +346,8 @@ impl Receiver {
                 .on_data(now, rto, self.window.last(), self.peer_mss);
             self.process_mark();
         }
-        let kind = self.kind_of(segment);
-        if start < end && is_in_order {
-            self.packets.push(start, end, kind);
-        } else if start < end
-            && self.packets.insert(start, end, kind)
+        if start < end
+            && self.store(segment, start..end, is_in_order)
             && self.window.counts_memory()
         {
             // Data that is merged into a packet is charged to the buffer at once. A separate packet
@@ -368,11 +372,21 @@ impl Receiver {
         }
     }
 
-    /// Returns the properties that decide into which packet a segment is merged.
-    fn kind_of(&self, segment: &Segment) -> Kind {
+    /// Stores data of a segment. Returns true if data behind a gap was merged into a packet.
+    fn store(&mut self, segment: &Segment, range: Range<u64>, is_in_order: bool) -> bool {
+        let (whole, peer_mss) = (self.kind_of(segment.len), self.peer_mss);
+        let Some(Parts { size, .. }) = self.parts else {
+            return (self.packets).store_one(range, is_in_order, whole);
+        };
+        let kind = |len: u32| whole.lacking_by(peer_mss.saturating_sub(len));
+        (self.packets).store_parts(range, segment.seq, size, is_in_order, kind)
+    }
+
+    /// Returns the properties that decide into which packet `len` payload bytes are merged.
+    fn kind_of(&self, len: u32) -> Kind {
         Kind {
             mapping_end: self.of_connection.map_or(0, |info| info.mapping_end),
-            lacking: self.peer_mss.saturating_sub(segment.len).into(),
+            lacking: self.peer_mss.saturating_sub(len).into(),
         }
     }
 
@@ -381,11 +395,12 @@ impl Receiver {
     fn measure_segments(&mut self, segment: &Segment) {
         let last = std::mem::take(&mut self.last_len);
         let pushes = segment.flags.has(Flags::PSH);
-        if segment.len >= self.peer_mss {
-            if segment.len > self.peer_mss {
-                self.window.measure_share(segment.len);
+        let len = self.parts.map_or(segment.len, |parts| parts.size);
+        if len >= self.peer_mss {
+            if len > self.peer_mss {
+                self.window.measure_share(len);
             }
-            self.peer_mss = segment.len.min(self.mss);
+            self.peer_mss = len.min(self.mss);
             if pushes {
                 self.pushes = self.pushes.max(1);
             }
@@ -395,12 +410,10 @@ impl Receiver {
         // ended a small segment.
         let header = if self.timestamps.is_on() { 12 } else { 0 };
         let is_uncut = !pushes && !segment.flags.has(Flags::FIN);
-        if segment.len + header >= FIRST_PEER_MSS
-            || (is_uncut && segment.len + header >= SMALLEST_PEER_MSS)
-        {
-            self.last_len = segment.len;
-            if last == segment.len && self.policy.rule() == AckRule::Linux {
-                self.peer_mss = segment.len;
+        if len + header >= FIRST_PEER_MSS || (is_uncut && len + header >= SMALLEST_PEER_MSS) {
+            self.last_len = len;
+            if last == len && self.policy.rule() == AckRule::Linux {
+                self.peer_mss = len;
                 return;
             }
         }

@@ -6,6 +6,7 @@
 
 use crate::tcp::config::PacketMemory;
 use std::collections::VecDeque;
+use std::ops::Range;
 
 /// Largest number of fragments of a packet (`MAX_SKB_FRAGS`).
 pub(crate) const MOST_FRAGMENTS: u64 = 17;
@@ -39,6 +40,16 @@ pub(crate) struct Kind {
     /// Payload of a full segment less the payload of this one. In the fixed buffer of a network
     /// device these bytes are overhead.
     pub(crate) lacking: u64,
+}
+
+impl Kind {
+    /// Returns the kind of a packet that lacks `bytes` to a full segment.
+    pub(crate) fn lacking_by(self, bytes: u32) -> Kind {
+        Kind {
+            lacking: bytes.into(),
+            ..self
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy, Default)]
@@ -223,6 +234,40 @@ impl Packets {
     pub(crate) fn push(&mut self, start: u64, end: u64, kind: Kind) {
         let packet = Packet::new(start, end, kind, self.of_packets);
         self.unread.push(packet, self.of_packets);
+    }
+
+    /// Stores the data of a packet, in order or behind a gap. Returns true if data behind a gap was
+    /// merged into a packet.
+    #[inline]
+    pub(crate) fn store_one(&mut self, range: Range<u64>, is_in_order: bool, kind: Kind) -> bool {
+        if is_in_order {
+            self.push(range.start, range.end, kind);
+            return false;
+        }
+        self.insert(range.start, range.end, kind)
+    }
+
+    /// Stores the data of a segment in `range`, in order or behind a gap. A merged segment with
+    /// packets of `size` bytes begins at `first`, and its packets are stored one by one. `kind`
+    /// returns the properties of a packet by its payload. Returns true if data behind a gap was
+    /// merged into a packet.
+    pub(crate) fn store_parts(
+        &mut self,
+        range: Range<u64>,
+        first: u64,
+        size: u32,
+        is_in_order: bool,
+        kind: impl Fn(u32) -> Kind,
+    ) -> bool {
+        let size = u64::from(size);
+        let mut from = range.start;
+        let mut is_merged = false;
+        while from < range.end {
+            let to = range.end.min(from + size - (from - first) % size);
+            is_merged = self.store_one(from..to, is_in_order, kind((to - from) as u32));
+            from = to;
+        }
+        is_merged
     }
 
     /// Makes out-of-order data readable after RCV.NXT has reached `next`.

@@ -2,6 +2,7 @@
 //! information about a received segment decides when the acknowledgment is sent.
 
 use super::Receiver;
+use super::coalesced::Parts;
 use super::packets::Held;
 use crate::tcp::config::{AckRule, ReceiveWindow, TcpConfig};
 use fadeout_core::Segment;
@@ -54,7 +55,11 @@ pub(crate) fn held_with(receiver: &Receiver, segment: &Segment) -> Held {
     let packets = &receiver.packets;
     let own = match segment.seq <= receiver.reassembly.next() {
         true => packets.alone(segment.len.max(receiver.peer_mss)),
-        false => packets.joined(segment.seq, segment.end_seq(), receiver.kind_of(segment)),
+        false => packets.joined(
+            segment.seq,
+            segment.end_seq(),
+            receiver.kind_of(segment.len),
+        ),
     };
     Held::Memory(packets.memory() + own)
 }
@@ -77,6 +82,17 @@ pub(crate) fn set_connection_info(receiver: &mut Receiver, info: ConnectionInfo)
 /// flag.
 pub(crate) fn take_has_read_first(receiver: &mut Receiver) -> bool {
     std::mem::take(&mut receiver.has_read_first)
+}
+
+/// Records which packets were merged into the next segment of `receiver`. `None` for a single
+/// packet.
+pub(crate) fn set_parts(receiver: &mut Receiver, parts: Option<Parts>) {
+    receiver.parts = parts;
+}
+
+/// Returns the payload of the full packets that were merged into a segment, bytes.
+pub(crate) fn size_of_parts(receiver: &Receiver, segment: &Segment) -> u32 {
+    receiver.parts.map_or(segment.len, |parts| parts.size)
 }
 
 /// Ends quick ACKs because less than half of the connection's buffer is free.

@@ -10,6 +10,7 @@
 //! - [`recovery`]: states Open, Disorder, CWR, Recovery and Loss, and proportional rate reduction
 //! - [`classic`]: fast recovery without SACK (Tahoe, Reno, NewReno)
 //! - [`early`]: data on the SYN (Fast Open)
+//! - [`host`]: the queue of the sender's own host
 //! - [`marks`]: ECN feedback
 //! - [`rack`], [`probe`], [`timeout`]: loss by time, tail loss probes, the retransmission timer
 //! - [`undo`]: undo of spurious reductions
@@ -27,6 +28,7 @@ mod agreed;
 pub(crate) mod buffer;
 mod classic;
 mod early;
+mod host;
 mod invariants;
 mod marks;
 mod pacing;
@@ -46,6 +48,7 @@ mod undo;
 mod usage;
 
 pub(super) use agreed::Agreed;
+pub use host::HostQueue;
 pub use statistics::{Delivery, SenderStatistics};
 pub use steering::Steering;
 
@@ -169,6 +172,8 @@ pub(crate) struct Sender {
     marks: marks::ReportedMarks,
     resilience: resilience::Resilience,
     srtt_since: Time,
+    /// Queue of the sender's host. `None` if segments enter the network at once.
+    below: Option<host::Below>,
 }
 
 impl Sender {
@@ -232,6 +237,7 @@ impl Sender {
             marks: marks::ReportedMarks::default(),
             resilience: resilience::Resilience::default(),
             srtt_since: Time::ZERO,
+            below: None,
         }
     }
 

@@ -2,13 +2,18 @@
 //! `tcp_write_xmit`).
 
 use super::buffer::SendBuffer;
+use super::host::{Below, HostQueue, Space};
 use super::pieces::Place;
 use super::{Sender, SenderContext, TimerKind};
-use crate::congestion::{Congestion, CongestionControl, Custom, SentSample};
+use crate::congestion::{Congestion, CongestionControl, CongestionKind, Custom, SentSample};
 use crate::tcp::config::LossRecovery;
 use crate::tcp::outbox::Outgoing;
 use crate::tcp::scoreboard::{SentSegment, Tags};
 use fadeout_core::{Ecn, Flags, Probe, Segment, Time};
+
+/// Largest amount of data of a connection without pacing in the host's queue, bytes (Linux
+/// `tcp_limit_output_bytes`).
+const MOST_UNPACED: u64 = 1 << 20;
 
 /// Amount of the socket's data to send, and rule for a small segment (`push_one` and `nonagle` of
 /// Linux `tcp_write_xmit`).
@@ -83,6 +88,40 @@ impl Sender {
         }
     }
 
+    /// Records the state of the host's queue before a step.
+    pub(in crate::tcp) fn set_host_queue(&mut self, queue: HostQueue) {
+        self.below = Some(Below::new(queue, self.below));
+    }
+
+    /// Returns true if data waited for the host's queue. The data no longer waits.
+    pub(in crate::tcp) fn take_host_wait(&mut self) -> bool {
+        self.below.as_mut().is_some_and(Below::take_wait)
+    }
+
+    /// Returns how many of `quota` new segments the host's queue accepts. Zero if the data must
+    /// wait. A full queue reduces the window (Linux `tcp_small_queue_check`, `__tcp_transmit_skb`).
+    fn room_below<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>, quota: u32) -> u32 {
+        let Some(mut below) = self.below else {
+            return quota;
+        };
+        let burst = u64::from(quota) * u64::from(self.window.mss);
+        // About a millisecond of data: 2^-10 s, in bytes.
+        let mut limit = self.pacer.rate.as_bits_per_sec() >> 13;
+        if !self.is_pacing() {
+            limit = limit.min(MOST_UNPACED);
+        }
+        let space = below.space(quota, burst, limit, self.pieces_in_flight());
+        self.below = Some(below);
+        match space {
+            Space::For(segments) => segments,
+            Space::Crowded => 0,
+            Space::Full => {
+                self.enter_cwr(cx, CongestionKind::Local);
+                0
+            }
+        }
+    }
+
     /// Sends the socket's data as far as the windows allow (Linux `tcp_write_xmit`).
     pub(super) fn push_out<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>, push: Push) {
         if self.is_suspended() {
@@ -117,6 +156,10 @@ impl Sender {
                 && let Some(waits_for_window) = self.defers(cx.now, room, burst)
             {
                 is_cwnd_limited = waits_for_window;
+                break;
+            }
+            let quota = self.room_below(cx, quota);
+            if quota == 0 {
                 break;
             }
             let count = self.send_burst(cx, quota, push);
@@ -392,6 +435,9 @@ impl Sender {
         );
         self.statistics.sent_segments += 1;
         self.last_sent_at = cx.now;
+        if let Some(below) = &mut self.below {
+            below.count(segment.len);
+        }
         cx.out.segments.push(Outgoing { segment, ecn });
         let in_flight = self.in_flight();
         if let Congestion::Custom(Custom(own)) = &mut self.congestion

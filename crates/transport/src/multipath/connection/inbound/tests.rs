@@ -91,7 +91,7 @@ fn what_the_syn_offered_is_never_taken_back() {
         inbound.on_established(Time::ZERO);
         assert!(inbound.advertise(0, mss) >= offered, "{mss}");
         inbound.insert(1 + u64::from(mss), 1 + offered, mss);
-        inbound.grow(0, mss, mss, Held::Memory(0));
+        inbound.grow(0, mss, mss, mss, Held::Memory(0));
         inbound.deliver(Time::ZERO, mss, BufferRound::default);
         let edge = inbound.next() + inbound.advertise(0, mss);
         assert!(edge > offered, "{mss}: {edge}");
@@ -129,7 +129,7 @@ fn a_subflow_offers_more_with_what_arrives_and_keeps_room_for_a_segment() {
             false,
         );
         inbound.on_established(Time::ZERO);
-        let grows = inbound.grow(0, len, MSS, Held::Memory(0));
+        let grows = inbound.grow(0, len, len, MSS, Held::Memory(0));
         (inbound.subflows[0].limit, grows)
     };
     let (before, _) = limit(1_460, 127);
@@ -143,7 +143,7 @@ fn a_subflow_offers_no_more_than_what_is_free_in_its_own_buffer() {
     let mut inbound = Inbound::new(&TcpConfig::linux(), false);
     inbound.on_established(Time::ZERO);
     let before = inbound.subflows[0].limit;
-    assert!(!inbound.grow(0, MSS, MSS, Held::Memory(128 << 10)));
+    assert!(!inbound.grow(0, MSS, MSS, MSS, Held::Memory(128 << 10)));
     assert_eq!(inbound.subflows[0].limit, before);
 }
 
@@ -165,7 +165,7 @@ fn what_arrives_on_a_subflow_lets_that_one_offer_more() {
     let mut inbound = Inbound::new(&TcpConfig::linux(), false);
     inbound.on_established(Time::ZERO);
     inbound.insert(1, 30_001, MSS);
-    inbound.grow(1, MSS, MSS, Held::Memory(0));
+    inbound.grow(1, MSS, MSS, MSS, Held::Memory(0));
     inbound.deliver(Time::ZERO, MSS, BufferRound::default);
     let first = inbound.advertise(0, MSS);
     let second = inbound.advertise(1, MSS);
@@ -210,7 +210,7 @@ fn a_path_is_crowded_where_what_is_in_order_leaves_less_than_was_offered() {
     let mut inbound = Inbound::new(&TcpConfig::linux(), true);
     inbound.on_established(Time::ZERO);
     inbound.window.measure_share(MSS);
-    inbound.grow(0, MSS, MSS, Held::Memory(0));
+    inbound.grow(0, MSS, MSS, MSS, Held::Memory(0));
     inbound.advertise(0, MSS);
     let crowds = |inbound: &mut Inbound, start, end| {
         inbound.is_crowded_by(0, (start, end), end - start, MSS)
