@@ -158,7 +158,10 @@ def test_an_example_that_is_no_file_yet_is_named(cli: CliRunner):
 
 def test_values_are_completed():
     assert ("cubic", _lexicon.exactly("cubic")[0].summary) in complete.topics("cubi")
-    assert [name for name, _ in complete.overrides("flow.profile=li")] == ["flow.profile=linux"]
+    assert [name for name, _ in complete.overrides("flow.profile=li")] == [
+        "flow.profile=linux",
+        "flow.profile=linux-6.18",
+    ]
     assert "link.queue.limit=" in [name for name, _ in complete.overrides("link.queue.l")]
     assert [name for name, _ in complete.figures("thr")] == ["throughput"]
     assert "blockage" in [name for name, _ in complete.examples("b")]

@@ -109,6 +109,19 @@ pub enum ReceiveWindow {
 }
 
 fadeout_core::choices! {
+    /// Rule by which an autotuned receive buffer follows the data that the application reads.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum BufferGrowth {
+        /// The rule of Linux 6.12. The buffer has room for 16 more segments than a round trip
+        /// needs.
+        Linux612 = "linux-6.12",
+        /// The rule of Linux 6.18. The buffer has room for the data behind gaps. While the
+        /// application is slow, a longer round trip does not count.
+        Linux618 = "linux-6.18",
+    }
+}
+
+fadeout_core::choices! {
     /// Rule for the amount of data that the socket accepts from the application.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum SendBufferRule {
@@ -344,6 +357,8 @@ pub struct TcpConfig {
     pub receive_window: ReceiveWindow,
     /// Initial memory of the receive buffer under autotuning, bytes (Linux `tcp_rmem[1]`).
     pub initial_receive_buffer: u64,
+    /// Rule for the growth of the receive buffer under autotuning.
+    pub receive_buffer_growth: BufferGrowth,
     /// Receive-buffer memory of a packet in addition to its payload, under autotuning.
     pub packet_memory: PacketMemory,
     /// Send buffer. `None` if the socket accepts every write at once.

@@ -1,8 +1,9 @@
 //! Profiles: whole stacks by name, so that older studies can be repeated with their own stack.
 
 use super::config::{
-    AckRule, EcnMode, LossRecovery, NewRenoVariant, Pacing, PacketMemory, ReceiveWindow,
-    RecoverGuard, ResilienceConfig, RtoRule, SendBufferConfig, SendBufferRule, TcpConfig,
+    AckRule, BufferGrowth, EcnMode, LossRecovery, NewRenoVariant, Pacing, PacketMemory,
+    ReceiveWindow, RecoverGuard, ResilienceConfig, RtoRule, SendBufferConfig, SendBufferRule,
+    TcpConfig,
 };
 use fadeout_core::registry::{Entry, Parameter, Registered, Settings, choice, flag, integer, span};
 use fadeout_core::{Rate, Span};
@@ -74,6 +75,10 @@ fadeout_core::parameters! {
         /// Initial memory of the receive buffer with autotuning (tcp_rmem[1]). Payload may use half
         /// of this memory, and about 0.6 of it after the first full segment.
         initial_receive_buffer: u64 = integer((4_096, 1 << 30, "bytes"), "131072"),
+        /// Growth of the receive buffer with autotuning. Linux 6.12 adds room for 16 segments to
+        /// twice the data of a round trip. Linux 6.18 adds the data behind gaps instead, so the
+        /// window of a fast flow grows later.
+        receive_buffer_growth: BufferGrowth = choice(BufferGrowth::NAMES, "linux-6.12"),
         /// Memory of the receive buffer that a packet needs in addition to its payload, with
         /// autotuning. It contains the packet's descriptor and the unused part of the network
         /// device's buffer.
@@ -152,6 +157,28 @@ const LINUX: &[Parameter] = &Constants::with_defaults(&[
     ("linear-syn-timeouts", "4"),
 ]);
 
+/// Linux 6.18's values that differ from the standards'. They differ from `LINUX` in the receive
+/// buffer: its growth, and tcp_rmem[2] of 32 MiB.
+const LINUX_6_18: &[Parameter] = &Constants::with_defaults(&[
+    ("minimum-rto", "200 ms"),
+    ("maximum-rto", "120 s"),
+    ("rto-rule", "linux"),
+    ("timer-wheel", "true"),
+    ("undo", "true"),
+    ("frto", "true"),
+    ("tail-loss-probe", "true"),
+    ("prr", "true"),
+    ("ack-rule", "linux"),
+    ("delayed-ack", "40 ms"),
+    ("sack-compression", "true"),
+    ("receive-window", "autotuned"),
+    ("maximum-receive-window", "16777216"),
+    ("receive-buffer-growth", "linux-6.18"),
+    ("tso-bursts", "true"),
+    ("send-buffer", "linux"),
+    ("linear-syn-timeouts", "4"),
+]);
+
 /// Values of TCP stacks before SACK.
 const CLASSIC: &[Parameter] =
     &Constants::with_defaults(&[("timestamps", "false"), ("initial-window", "3")]);
@@ -171,6 +198,7 @@ fadeout_core::registry! {
     #[derive(Debug, Clone, PartialEq)]
     pub(super) enum Profile {
         Linux(Linux),
+        LinuxSixEighteen(LinuxSixEighteen),
         Rfc(Rfc),
         NewReno(NewReno),
         Reno(Reno),
@@ -213,7 +241,20 @@ profile!(
          quick ACKs.",
         "Linux net/ipv4/tcp_*.c; RFC 8985, 6937, 5682, 6298",
     )
+    .with_aliases(&["linux-6.12"])
     .with_parameters(LINUX)
+);
+profile!(
+    /// The profile with the receive buffer of Linux 6.18.
+    LinuxSixEighteen,
+    LossRecovery::Rack,
+    Entry::new(
+        "linux-6.18",
+        "profile",
+        "Linux 6.18: as `linux`, with its receive buffer, which grows later and up to 32 MiB.",
+        "Linux 6.18 net/ipv4/tcp_input.c (tcp_rcvbuf_grow)",
+    )
+    .with_parameters(LINUX_6_18)
 );
 profile!(
     /// The profile with the standards and SACK.
@@ -313,6 +354,7 @@ fn configured(recovery: LossRecovery, settings: &Settings<'_>) -> TcpConfig {
         window_scaling: true,
         receive_window: receive_window(&given, settings, is_linux),
         initial_receive_buffer: given.initial_receive_buffer,
+        receive_buffer_growth: given.receive_buffer_growth,
         packet_memory: PacketMemory {
             alone: given.packet_memory,
             joined: given.joined_packet_memory.min(given.packet_memory),

@@ -206,6 +206,11 @@ fn the_stream_arrives_once_whole_and_in_order_with_linux() {
 }
 
 #[test]
+fn the_stream_arrives_once_whole_and_in_order_with_linux_6_18() {
+    run_all("linux-6.18");
+}
+
+#[test]
 fn the_stream_arrives_once_whole_and_in_order_with_the_standards() {
     run_all("rfc");
 }
@@ -228,5 +233,6 @@ fn the_stream_arrives_once_whole_and_in_order_with_tahoe() {
 #[test]
 fn every_profile_has_its_schedules() {
     let names: Vec<&str> = PROFILES.iter().map(|entry| entry.name).collect();
-    assert_eq!(names, ["linux", "rfc", "newreno", "reno", "tahoe"]);
+    let expected = ["linux", "linux-6.18", "rfc", "newreno", "reno", "tahoe"];
+    assert_eq!(names, expected);
 }

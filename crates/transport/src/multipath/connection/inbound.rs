@@ -3,6 +3,7 @@
 //! Standard: RFC 8684 §3.3.
 
 use crate::multipath::MAX_PATHS;
+use crate::tcp::receiver::growth::Read;
 use crate::tcp::receiver::packets::{Held, Kind, MOST_FRAGMENTS, Packets};
 use crate::tcp::receiver::reassembly::Reassembly;
 use crate::tcp::receiver::window::{self, AdvertisedWindow};
@@ -408,7 +409,12 @@ impl Inbound {
         self.packets.read(bytes);
         let mapped_mss = mss + MptcpOption::MAPPING_LEN;
         let before = self.window.memory();
-        self.window.on_read(now, bytes, bytes, mapped_mss);
+        let read = Read {
+            bytes,
+            first: bytes,
+            beyond: self.reassembly.reach(),
+        };
+        self.window.on_read(now, read, mapped_mss);
         if self.window.memory() > before {
             let there = |(index, _): &(usize, _)| present & 1 << index != 0;
             for (_, own) in self.subflows.iter_mut().enumerate().filter(there) {

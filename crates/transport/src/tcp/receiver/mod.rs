@@ -4,6 +4,7 @@ mod acknowledgment;
 mod coalesced;
 mod ecn;
 mod freeze;
+pub(crate) mod growth;
 mod invariants;
 mod marks;
 pub(crate) mod packets;
@@ -215,7 +216,8 @@ impl Receiver {
         }
         if self.timestamps.is_on() {
             let is_full = segment.len >= self.peer_mss;
-            self.window.measure_rtt(now, segment.ts_echo, is_full);
+            let has_unread = self.packets.unread() > 0;
+            (self.window).measure_rtt(now, segment.ts_echo, is_full, has_unread);
         }
         let leaves_gap = segment.seq > next;
         let held = leaves_gap.then(|| self.held());
@@ -369,6 +371,8 @@ impl Receiver {
         }
         if is_in_order {
             self.packets.put_in_order(end);
+        } else if start < end {
+            self.window.on_gap(self.reassembly.reach());
         }
     }
 

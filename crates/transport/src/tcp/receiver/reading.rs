@@ -1,5 +1,6 @@
 //! Contents of the receive buffer, and reads by the application.
 
+use super::growth::Read;
 use super::packets::Held;
 use super::{Receiver, shared};
 use crate::tcp::config::AckRule;
@@ -27,7 +28,12 @@ impl Receiver {
     #[inline]
     pub(super) fn take_out(&mut self, now: Time, bytes: u64) {
         let first = self.packets.read(bytes);
-        self.window.on_read(now, bytes, first, self.mss);
+        let read = Read {
+            bytes,
+            first,
+            beyond: self.reassembly.reach(),
+        };
+        self.window.on_read(now, read, self.mss);
     }
 
     /// Lets the application read data after the due ACK was sent. Returns true if another ACK must

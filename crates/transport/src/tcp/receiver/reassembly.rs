@@ -58,6 +58,12 @@ impl Reassembly {
     pub(crate) fn has_gap(&self) -> bool {
         !self.ranges.is_empty()
     }
+    /// Returns the number of sequence numbers from RCV.NXT to the end of the highest range. Zero
+    /// without a gap.
+    #[inline]
+    pub(crate) fn reach(&self) -> u64 {
+        self.ranges.back().map_or(0, |last| last.end - self.next)
+    }
     /// Returns the missing ranges below the highest byte received.
     pub(super) fn holes(&self) -> impl Iterator<Item = (u64, u64)> {
         let starts = std::iter::once(self.next).chain(self.ranges.iter().map(|range| range.end));

@@ -4,11 +4,13 @@
 //! Linux counts the memory of a segment, not its payload. The share of payload is assumed to be a
 //! half until the first full segment is measured (`scaling_ratio`).
 
+mod round_trip;
 #[cfg(test)]
 mod tests;
 
+use super::growth::{self, Read, Reading};
 use super::packets::Held;
-use crate::tcp::config::{AckRule, ReceiveWindow, TcpConfig};
+use crate::tcp::config::{AckRule, BufferGrowth, ReceiveWindow, TcpConfig};
 use fadeout_core::{Span, Time};
 
 /// Largest window in a SYN, whose window field is never scaled.
@@ -65,6 +67,7 @@ pub(crate) struct AdvertisedWindow {
     last: u64,
     /// First sequence number beyond every window offered. The right edge never moves back.
     right_edge: u64,
+    growth_rule: BufferGrowth,
     /// Number of bytes that the application reads in a round trip.
     space: u64,
     copied: u64,
@@ -114,6 +117,7 @@ impl AdvertisedWindow {
             rtt: None,
             last_echo: 0,
             round: (0, Time::ZERO),
+            growth_rule: config.receive_buffer_growth,
         };
         window.offer_whole_segments(config.mss);
         window.space = window
@@ -472,10 +476,15 @@ impl AdvertisedWindow {
             .is_none_or(|rtt| now.since(self.measured_from) >= rtt)
     }
 
-    /// Records that the application read `bytes`, of which `first` are from the first packet. Once
-    /// a round trip the buffer is set to twice the bytes read in the round trip. While the reads
-    /// grow, the buffer is set even larger, so that it never limits slow start.
-    pub(crate) fn on_read(&mut self, now: Time, bytes: u64, first: u64, mss: u32) {
+    /// Records that the application read data. Once a round trip the buffer is set to twice the
+    /// bytes read in the round trip. While the reads grow, the buffer is set even larger, so that
+    /// it never limits slow start.
+    pub(crate) fn on_read(&mut self, now: Time, read: Read, mss: u32) {
+        let Read {
+            bytes,
+            first,
+            beyond,
+        } = read;
         if !self.is_autotuned || bytes == 0 {
             return;
         }
@@ -488,69 +497,36 @@ impl AdvertisedWindow {
         let behind = bytes - first;
         let copied = (self.copied + first).saturating_sub(behind);
         if copied > self.space {
-            let wanted = autotuned_buffer(copied, self.space, mss);
-            if wanted > self.buffer {
-                let wanted = wanted.min(self.maximum) * WHOLE / self.share;
-                self.memory = self.memory.max(wanted.min(self.most_memory));
-                self.buffer = (self.memory * self.share / WHOLE).min(self.maximum);
-                self.clamp = self.buffer;
-            }
+            self.enlarge(growth::buffer(
+                self.growth_rule,
+                Reading {
+                    copied,
+                    before: self.space,
+                    mss,
+                    beyond,
+                },
+            ));
             self.space = copied;
         }
         self.copied = behind;
         self.measured_from = now;
     }
 
-    /// Measures the round-trip time at the receiver from a full segment's timestamp echo. The
-    /// millisecond clock must have advanced (Linux `tcp_rcv_rtt_measure_ts`).
-    pub(crate) fn measure_rtt(&mut self, now: Time, echo: u32, is_full: bool) {
-        if !self.is_autotuned || echo == self.last_echo {
-            return;
+    /// Enlarges the buffer to `wanted` bytes of payload, or to its maximum.
+    fn enlarge(&mut self, wanted: u64) {
+        if wanted > self.buffer {
+            let wanted = wanted.min(self.maximum) * WHOLE / self.share;
+            self.memory = self.memory.max(wanted.min(self.most_memory));
+            self.buffer = (self.memory * self.share / WHOLE).min(self.maximum);
+            self.clamp = self.buffer;
         }
-        self.last_echo = echo;
-        let millis = (now.as_millis() as u32).wrapping_sub(echo);
-        if !is_full || millis == 0 {
-            return;
-        }
-        let sample = Span::from_millis(u64::from(millis));
-        self.rtt = Some(match self.rtt {
-            // A smaller sample replaces the estimate at once, and a larger one is smoothed. So the
-            // estimate follows a queue that drains without delay.
-            Some(rtt) if rtt < sample => rtt - rtt / 8 + sample / 8,
-            _ => sample,
-        });
     }
 
-    /// Returns the receiver's round-trip time. `None` before the first sample.
-    pub(crate) fn rtt(&self) -> Option<Span> {
-        self.rtt
-    }
-
-    /// Sets the round-trip time to a value measured by the connection.
-    pub(crate) fn set_rtt(&mut self, rtt: Option<Span>) {
-        self.rtt = rtt;
-    }
-
-    /// Measures the round-trip time at the receiver from the window. A whole window needs at least
-    /// one round trip to arrive, so the shortest time counts (Linux `tcp_rcv_rtt_measure`).
-    pub(crate) fn measure_round(&mut self, now: Time, next: u64) {
-        if !self.is_autotuned || next < self.round.0 {
-            return;
-        }
-        if self.round.0 > 0 {
-            let sample = now.since(self.round.1);
-            self.rtt = Some(self.rtt.map_or(sample, |rtt| rtt.min(sample)));
-        }
-        self.round = (next + self.last, now);
-    }
-
-    /// Returns the smaller of the receiver's round-trip time and `srtt` of the sending half. A zero
-    /// `srtt` is unknown and does not count. Returns `srtt` if the receiver has no sample.
-    pub(crate) fn rtt_or(&self, srtt: Span) -> Span {
-        match (self.rtt, srtt.is_zero()) {
-            (Some(rtt), false) => rtt.min(srtt),
-            (Some(rtt), true) => rtt,
-            (None, _) => srtt,
+    /// Enlarges the buffer for data behind a gap that ends `beyond` bytes above RCV.NXT. Only the
+    /// growth of Linux 6.18 does so.
+    pub(crate) fn on_gap(&mut self, beyond: u64) {
+        if self.is_autotuned && self.growth_rule == BufferGrowth::Linux618 {
+            self.enlarge(2 * self.space + beyond);
         }
     }
 }
@@ -560,12 +536,4 @@ fn scale_of(largest: u64) -> u8 {
     (0..14)
         .find(|&scale| 65_535_u64 << scale >= largest)
         .unwrap_or(14)
-}
-
-/// Returns the buffer size for `copied` bytes read in a round trip. `space` is the number of bytes
-/// read in the round trip before.
-fn autotuned_buffer(copied: u64, space: u64, mss: u32) -> u64 {
-    let window = 2 * copied + 16 * u64::from(mss);
-    let grow = u128::from(window) * u128::from(copied - space) / u128::from(space.max(1));
-    window.saturating_add(2 * u64::try_from(grow).unwrap_or(u64::MAX / 4))
 }

@@ -2,13 +2,27 @@
 
 use super::*;
 
-#[test]
-fn the_buffer_follows_a_doubling_sender() {
-    // Reference vector AUTOTUNE-1 of the automatic receive buffer.
-    assert_eq!(autotuned_buffer(40_000, 20_000, 1448), 309_504);
+const MSS: u32 = 1448;
+
+/// Returns a read of which `first` bytes are from the first packet, without gaps.
+fn read(bytes: u64, first: u64) -> Read {
+    Read {
+        bytes,
+        first,
+        beyond: 0,
+    }
 }
 
-const MSS: u32 = 1448;
+/// Returns the buffer of Linux 6.12 after a round trip of `copied` bytes.
+fn buffer_for(copied: u64, before: u64) -> u64 {
+    let reading = Reading {
+        copied,
+        before,
+        mss: MSS,
+        beyond: 0,
+    };
+    growth::buffer(BufferGrowth::Linux612, reading)
+}
 
 fn time_at_ms(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
@@ -110,10 +124,10 @@ fn a_window_takes_a_round_trip() {
 #[test]
 fn a_smaller_round_trip_counts_at_once_and_a_larger_by_an_eighth() {
     let mut window = listening();
-    window.measure_rtt(time_at_ms(100), 20, true);
-    window.measure_rtt(time_at_ms(200), 104, true);
+    window.measure_rtt(time_at_ms(100), 20, true, false);
+    window.measure_rtt(time_at_ms(200), 104, true, false);
     assert_eq!(window.rtt, Some(Span::from_millis(82)));
-    window.measure_rtt(time_at_ms(300), 219, true);
+    window.measure_rtt(time_at_ms(300), 219, true, false);
     assert_eq!(window.rtt, Some(Span::from_millis(81)));
 }
 
@@ -288,28 +302,28 @@ fn a_round_trip_of_reading_sets_the_buffer_and_begins_the_next() {
     window.set_rtt(Some(Span::from_millis(10)));
     assert_eq!(window.rtt(), Some(Span::from_millis(10)));
     let mss = u64::from(MSS);
-    window.on_read(time_at_ms(9), 50_000, mss, MSS);
+    window.on_read(time_at_ms(9), read(50_000, mss), MSS);
     assert_eq!(
         (window.copied, window.measured_from),
         (50_000, time_at_ms(0))
     );
-    window.on_read(time_at_ms(10), 0, 0, MSS);
+    window.on_read(time_at_ms(10), read(0, 0), MSS);
     assert_eq!(window.measured_from, time_at_ms(0), "nothing was read");
     let space = window.space;
     // The application reads five segments, the first three from one packet. The other two count for
     // the next round trip.
     let copied = 50_000 + mss;
-    window.on_read(time_at_ms(10), 5 * mss, 3 * mss, MSS);
-    let buffer = autotuned_buffer(copied, space, MSS);
+    window.on_read(time_at_ms(10), read(5 * mss, 3 * mss), MSS);
+    let buffer = buffer_for(copied, space);
     assert_eq!((window.buffer, window.memory), (buffer, 2 * buffer));
     assert_eq!((window.space, window.copied), (copied, 2 * mss));
     assert_eq!(window.measured_from, time_at_ms(10));
     // A read that is smaller than before does not change the buffer.
-    window.on_read(time_at_ms(20), 1, 1, MSS);
+    window.on_read(time_at_ms(20), read(1, 1), MSS);
     assert_eq!((window.buffer, window.space), (buffer, copied));
     let mut constant = fixed("linux", 50_000);
     constant.set_rtt(Some(Span::ZERO));
-    constant.on_read(time_at_ms(10), 400_000, mss, MSS);
+    constant.on_read(time_at_ms(10), read(400_000, mss), MSS);
     assert_eq!((constant.buffer, constant.copied), (50_000, 0));
 }
 
@@ -363,27 +377,22 @@ fn a_round_trip_is_measured_by_full_segments_that_take_a_millisecond() {
         (100, false, None),
     ] {
         let mut window = listening();
-        window.measure_rtt(time_at_ms(100), echo, is_full);
+        window.measure_rtt(time_at_ms(100), echo, is_full, false);
         assert_eq!(window.rtt(), rtt, "{echo} {is_full}");
     }
 }
 
 #[test]
-fn a_buffer_that_grows_beyond_all_numbers_is_the_largest() {
-    assert!(autotuned_buffer(1 << 40, 1, MSS) > 1 << 62);
-}
-
-#[test]
 fn the_same_echo_is_measured_once_and_a_fixed_window_needs_none() {
     let mut window = listening();
-    window.measure_rtt(time_at_ms(100), 90, true);
-    window.measure_rtt(time_at_ms(200), 90, true);
+    window.measure_rtt(time_at_ms(100), 90, true, false);
+    window.measure_rtt(time_at_ms(200), 90, true, false);
     assert_eq!(window.rtt(), Some(Span::from_millis(10)));
     let mut fixed = AdvertisedWindow::new(&TcpConfig {
         receive_window: ReceiveWindow::Fixed { bytes: 10_000 },
         ..TcpConfig::linux()
     });
-    fixed.measure_rtt(time_at_ms(100), 90, true);
+    fixed.measure_rtt(time_at_ms(100), 90, true, false);
     assert_eq!(fixed.rtt(), None);
 }
 
@@ -442,15 +451,15 @@ fn as_much_as_in_the_round_trip_before_lets_the_buffer_be() {
     window.set_rtt(Some(Span::from_millis(10)));
     window.buffer = 20_000;
     let (space, memory) = (window.space, window.memory);
-    assert!(autotuned_buffer(space, space, MSS) > window.buffer);
-    window.on_read(time_at_ms(10), space, space, MSS);
+    assert!(buffer_for(space, space) > window.buffer);
+    window.on_read(time_at_ms(10), read(space, space), MSS);
     assert_eq!((window.buffer, window.memory), (20_000, memory));
     assert_eq!(
         (window.space, window.measured_from),
         (space, time_at_ms(10))
     );
     // One byte more than in the last round trip already grows the buffer.
-    window.on_read(time_at_ms(20), space + 1, space + 1, MSS);
+    window.on_read(time_at_ms(20), read(space + 1, space + 1), MSS);
     assert!(window.buffer > 20_000);
 }
 
@@ -462,10 +471,40 @@ fn a_buffer_grows_no_larger_than_its_memory_may_whatever_the_share_of_payload() 
             .into_iter()
             .for_each(|limit| window.limit_memory(limit));
         window.rtt = Some(Span::from_millis(1));
-        let read = 1 << 20;
-        window.on_read(Time::ZERO + Span::from_secs(1), read, read, MSS);
+        let bytes = 1 << 20;
+        window.on_read(Time::ZERO + Span::from_secs(1), read(bytes, bytes), MSS);
         window.memory
     };
     assert!(grown(None) > 1 << 20);
     assert_eq!(grown(Some(300_000)), 300_000);
+}
+
+#[test]
+fn linux_6_18_enlarges_the_buffer_for_data_behind_a_gap() {
+    for (rule, grows) in [
+        (BufferGrowth::Linux612, false),
+        (BufferGrowth::Linux618, true),
+    ] {
+        let mut window = listening();
+        window.growth_rule = rule;
+        window.on_established(time_at_ms(0), MSS);
+        let before = window.buffer;
+        window.on_gap(10 * before);
+        assert_eq!(window.buffer > before, grows, "{rule:?}");
+        assert_eq!(window.space, 10 * u64::from(MSS));
+    }
+}
+
+#[test]
+fn unread_data_keeps_the_round_trip_of_linux_6_18_short() {
+    for (rule, rtt_ms) in [(BufferGrowth::Linux612, 20), (BufferGrowth::Linux618, 10)] {
+        let mut window = listening();
+        window.growth_rule = rule;
+        window.measure_rtt(time_at_ms(100), 90, true, false);
+        window.measure_rtt(time_at_ms(200), 110, true, true);
+        assert_eq!(window.rtt(), Some(Span::from_millis(rtt_ms)), "{rule:?}");
+        // A smaller sample always counts.
+        window.measure_rtt(time_at_ms(300), 295, true, true);
+        assert_eq!(window.rtt(), Some(Span::from_millis(5)));
+    }
 }
