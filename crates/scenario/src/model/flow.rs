@@ -173,15 +173,16 @@ key_table! {
         "links" = Shape::List(&Shape::Reference), Required;
         /// True if the path is used only while no regular path works.
         backup: bool = Shape::Bool, PATH;
-        /// Times at which `backup` changes to the opposite value, in order. The sender informs the
-        /// peer of each change by an MP_PRIO option.
+        /// Times at which `backup` changes to the opposite value, in order. The end that opens the
+        /// connection informs the peer of each change by an MP_PRIO option.
         backup_changes: Vec<Time> = Shape::List(&TIME), Optional;
         /// True if the opening end joins the path only after the peer has announced it by an
         /// ADD_ADDR option on another path. If false, both ends know the path from the start.
         announced: bool = Shape::Bool, PATH;
         /// Time at which the path becomes usable.
         from: Time = TIME, PATH;
-        /// Time at which the path fails permanently. Default: never.
+        /// Time at which the end that opens the connection removes the path, as when it leaves a
+        /// network. This end informs the peer by a REMOVE_ADDR option. Default: never.
         until: Option<Time> = TIME, Optional;
     }
 }
@@ -224,6 +225,10 @@ key_table! {
         coupling: Named = Shape::Named { kind: "coupling", tag: "name" }, FirstOfKind;
         /// Time from the establishment of the connection to the join of the second path.
         join_delay: Span = TIME, Default("\"0 s\"");
+        /// Number of times that the signals MP_PRIO and REMOVE_ADDR are repeated, at intervals of
+        /// the retransmission timeout. The peer does not confirm these signals, so a lost one stays
+        /// unheard. Linux does not repeat them.
+        signal_repeats: u32 = Shape::Integer { min: 0, max: 100 }, Default("0");
         /// True if the sender resends the oldest unacknowledged data on a faster path when the
         /// receive window is full. Default: true, but false with the path scheduler `linux`.
         opportunistic_retransmission: Option<bool> = Shape::Bool, Optional;

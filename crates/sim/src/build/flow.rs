@@ -72,7 +72,8 @@ impl<'a> Flows<'a> {
                 kernel::add(self, (id, &entry), flow)?;
             }
             (None, Protocol::Tcp, Some(described)) => {
-                multipath::add(self, (id, &entry), flow, described, choose)?;
+                let opener = application.opener();
+                multipath::add(self, (id, &entry), flow, (described, opener), choose)?;
             }
             (None, Protocol::Tcp, None) => self.add_single(id, &entry, flow, choose)?,
         }

@@ -32,7 +32,7 @@ pub(super) fn add(
     flows: &mut Flows<'_>,
     (id, entry): (FlowId, &FlowEntry),
     flow: &scenario::Flow,
-    described: &scenario::Multipath,
+    (described, opener): (&scenario::Multipath, FlowEnd),
     choose: ChooseCongestion<'_>,
 ) -> Result<(), BuildError> {
     let config = config(flow, described)?;
@@ -57,8 +57,8 @@ pub(super) fn add(
                 Some(congestion) => congestion,
                 None => flows.congestion(flow, config.tcp.recovery, endpoint)?,
             };
-            // The sender decides which paths are added and removed, and the receiver follows.
-            let path = if is_sender {
+            // The opening end decides which paths are added and removed, and the other end follows.
+            let path = if end == opener {
                 own_path(path)
             } else {
                 PathConfig {
@@ -118,6 +118,7 @@ fn config(
         tcp,
         path_scheduler,
         join_delay: described.join_delay,
+        signal_repeats: described.signal_repeats,
         maximum_send_buffer: described.maximum_send_buffer,
         opportunistic_retransmission: described.opportunistic_retransmission.unwrap_or(is_papers),
         penalisation: described.penalisation.unwrap_or(is_papers),

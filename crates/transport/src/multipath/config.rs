@@ -14,6 +14,8 @@ pub struct MultipathConfig {
     pub path_scheduler: PathSchedulerKind,
     /// Time from the connection's establishment to the first MP_JOIN.
     pub join_delay: Span,
+    /// Number of times that MP_PRIO and REMOVE_ADDR are repeated. Linux does not repeat them.
+    pub signal_repeats: u32,
     /// True if the oldest unacknowledged data is retransmitted on a faster path when the peer's
     /// window is full (Raiciu et al., NSDI 2012, section 4.2).
     pub opportunistic_retransmission: bool,

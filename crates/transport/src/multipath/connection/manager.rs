@@ -6,7 +6,8 @@
 #[cfg(test)]
 mod tests;
 
-use crate::multipath::{PathConfig, PathId};
+use super::repeats::Repeats;
+use crate::multipath::{MultipathConfig, PathConfig, PathId};
 use fadeout_core::{MptcpOption, Span, Time};
 
 /// State of a path.
@@ -53,6 +54,10 @@ struct Managed {
     next_change: usize,
     /// True if the last change of priority has not been sent to the peer.
     owes_priority: bool,
+    /// Repeats of the last change of priority.
+    priority_repeats: Repeats,
+    /// Repeats of the path's removal.
+    removal_repeats: Repeats,
 }
 
 impl Managed {
@@ -66,6 +71,27 @@ impl Managed {
     }
 }
 
+/// Limits of the path manager.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// Time from the first segment of the peer to the first MP_JOIN.
+    pub(super) join_delay: Span,
+    /// Largest number of repeats of MP_JOIN's third packet.
+    pub(super) most_confirmations: u32,
+    /// Number of repeats of each MP_PRIO and each REMOVE_ADDR.
+    pub(super) signal_repeats: u32,
+}
+
+impl Limits {
+    pub(super) fn of(config: &MultipathConfig) -> Limits {
+        Limits {
+            join_delay: config.join_delay,
+            most_confirmations: config.tcp.maximum_retries,
+            signal_repeats: config.signal_repeats,
+        }
+    }
+}
+
 /// Path manager of a connection. The paths are indexed by their numbers.
 #[derive(Debug)]
 pub(super) struct PathManager {
@@ -74,9 +100,7 @@ pub(super) struct PathManager {
     /// True once the peer has sent a segment after its SYN.
     is_confirmed: bool,
     is_closing: bool,
-    join_delay: Span,
-    /// Largest number of repeats of MP_JOIN's third packet.
-    most_confirmations: u32,
+    limits: Limits,
     /// Path whose removal has not been sent to the peer. `None` if there is none.
     to_remove: Option<PathId>,
     /// Path whose announcement has not been sent to the peer. `None` if there is none.
@@ -84,11 +108,7 @@ pub(super) struct PathManager {
 }
 
 impl PathManager {
-    pub(super) fn new(
-        paths: impl IntoIterator<Item = PathConfig>,
-        join_delay: Span,
-        most_confirmations: u32,
-    ) -> PathManager {
+    pub(super) fn new(paths: impl IntoIterator<Item = PathConfig>, limits: Limits) -> PathManager {
         let managed = |config| Managed {
             config,
             stage: Stage::Idle,
@@ -99,14 +119,15 @@ impl PathManager {
             owes_echo: false,
             next_change: 0,
             owes_priority: false,
+            priority_repeats: Repeats::NONE,
+            removal_repeats: Repeats::NONE,
         };
         PathManager {
             paths: paths.into_iter().map(managed).collect(),
             is_opener: false,
             is_confirmed: false,
             is_closing: false,
-            join_delay,
-            most_confirmations,
+            limits,
             to_remove: None,
             to_announce: None,
         }
@@ -140,6 +161,8 @@ impl PathManager {
         for path in &mut self.paths {
             path.join_at = Time::NEVER;
             path.announce_at = Time::NEVER;
+            path.priority_repeats = Repeats::NONE;
+            path.removal_repeats = Repeats::NONE;
         }
     }
 
@@ -208,6 +231,9 @@ impl PathManager {
     pub(super) fn wake_at(&self, index: usize) -> Time {
         let path = &self.paths[index];
         let mut at = path.join_at.min(path.announce_at);
+        at = at
+            .min(path.priority_repeats.at())
+            .min(path.removal_repeats.at());
         if !self.is_closing {
             at = at.min(path.changes_at());
             if self.is_open(index) {
@@ -227,7 +253,7 @@ impl PathManager {
             return None;
         }
         if path.stage == Stage::Confirming {
-            if path.confirmations >= self.most_confirmations {
+            if path.confirmations >= self.limits.most_confirmations {
                 return Some(Join::GiveUp);
             }
             path.has_confirmed = false;
@@ -245,10 +271,19 @@ impl PathManager {
         path.join_at = at;
     }
 
-    /// Returns true if a path changes between backup and regular now and the peer must learn it.
+    /// Returns true if a path changes between backup and regular now, or if this signal is repeated
+    /// now. `rto` returns the timeout of a path. MP_PRIO has no echo, so the peer may not learn of
+    /// a change whose signals are all lost.
     ///
     /// Standard: RFC 8684 §3.3.8.
-    pub(super) fn due_priority(&mut self, now: Time, index: usize) -> bool {
+    pub(super) fn due_priority(
+        &mut self,
+        now: Time,
+        index: usize,
+        rto: impl Fn(usize) -> Span,
+    ) -> bool {
+        let interval = self.longest(rto);
+        let repeats = self.limits.signal_repeats;
         let path = &mut self.paths[index];
         let was = path.config.backup;
         while path.changes_at() <= now {
@@ -256,9 +291,19 @@ impl PathManager {
             path.config.backup = !path.config.backup;
         }
         // Before the path has joined, the MP_JOIN itself carries the priority.
-        let is_due = path.config.backup != was && path.stage == Stage::Usable;
+        let changes = path.config.backup != was && path.stage == Stage::Usable;
+        if changes {
+            path.priority_repeats = Repeats::begin(now, interval, repeats);
+        }
+        let is_due = changes || path.priority_repeats.take_due(now, interval);
         path.owes_priority |= is_due;
         is_due
+    }
+
+    /// Returns the longest value of `of` over the paths that carry data. `None` if no path does.
+    fn longest(&self, of: impl Fn(usize) -> Span) -> Option<Span> {
+        let usable = (0..self.paths.len()).filter(|&path| self.is_usable(path));
+        usable.map(of).max()
     }
 
     /// Returns true if a path is announced now. The announcement is repeated until the peer's echo.
@@ -275,8 +320,7 @@ impl PathManager {
         if self.paths[index].announce_at > now {
             return false;
         }
-        let usable = (0..self.paths.len()).filter(|&other| self.is_usable(other));
-        let wait = usable.map(rto).max();
+        let wait = self.longest(rto);
         let path = &mut self.paths[index];
         let is_needless = self.is_closing || path.stage != Stage::Opening;
         path.announce_at = match wait {
@@ -300,18 +344,42 @@ impl PathManager {
         let was = std::mem::replace(&mut path.stage, Stage::Gone);
         path.join_at = Time::NEVER;
         path.announce_at = Time::NEVER;
+        path.priority_repeats = Repeats::NONE;
         was != Stage::Gone
     }
 
     /// Schedules the signal that a path is removed, which only the opening end sends. Returns true
-    /// if it is sent.
+    /// if it is sent. REMOVE_ADDR has no echo. `rto` returns the timeout of a path, after which the
+    /// signal is repeated.
     ///
     /// Standard: RFC 8684 §3.4.2.
-    pub(super) fn schedule_removal(&mut self, index: usize) -> bool {
+    pub(super) fn schedule_removal(
+        &mut self,
+        now: Time,
+        index: usize,
+        rto: impl Fn(usize) -> Span,
+    ) -> bool {
         if self.is_opener {
             self.to_remove = Some(PathId(index as u8));
+            let repeats = self.limits.signal_repeats;
+            self.paths[index].removal_repeats = Repeats::begin(now, self.longest(rto), repeats);
         }
         self.is_opener
+    }
+
+    /// Returns true if the signal that a path was removed is repeated now.
+    pub(super) fn due_removal(
+        &mut self,
+        now: Time,
+        index: usize,
+        rto: impl Fn(usize) -> Span,
+    ) -> bool {
+        let interval = self.longest(rto);
+        let is_due = self.paths[index].removal_repeats.take_due(now, interval);
+        if is_due {
+            self.to_remove = Some(PathId(index as u8));
+        }
+        is_due
     }
 
     /// Records that the peer announced a path or echoed this end's announcement. Returns true if an
@@ -325,7 +393,7 @@ impl PathManager {
             return false;
         }
         if self.is_opener && path.stage == Stage::Idle && path.join_at.is_never() {
-            path.join_at = now + self.join_delay;
+            path.join_at = now + self.limits.join_delay;
         }
         path.owes_echo = true;
         true
@@ -374,7 +442,7 @@ impl PathManager {
     }
 
     fn join_others(&mut self, now: Time) {
-        let earliest = now + self.join_delay;
+        let earliest = now + self.limits.join_delay;
         for path in &mut self.paths[1..] {
             if !path.config.announced {
                 path.join_at = earliest.max(path.config.from);

@@ -18,6 +18,7 @@ mod path;
 mod paths;
 mod queues;
 mod receive;
+mod repeats;
 mod send;
 #[cfg(test)]
 mod tests;
@@ -36,7 +37,7 @@ use crate::tcp::{
 use allocator::Allocator;
 use fadeout_core::{Ecn, FlowEnd, FlowId, MptcpOption, Probe, Segment, Time};
 use inbound::Inbound;
-use manager::PathManager;
+use manager::{Limits, PathManager};
 use outbound::{ENDLESS, Outbound};
 use path::Path;
 use queues::SendQueues;
@@ -112,7 +113,7 @@ impl MultipathConnection {
         let waits = config.path_scheduler.is_upstream() && count > 1;
         MultipathConnection {
             paths,
-            manager: PathManager::new(configs, config.join_delay, config.tcp.maximum_retries),
+            manager: PathManager::new(configs, Limits::of(&config)),
             outbound: Outbound::new(&config.tcp, waits && !config.tcp.fin_with_data),
             fin_with_data: config.tcp.fin_with_data,
             inbound: Inbound::new(&config.tcp, config.path_scheduler.is_upstream()),

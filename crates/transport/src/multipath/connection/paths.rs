@@ -32,7 +32,8 @@ impl MultipathConnection {
             }
             None => {}
         }
-        if self.manager.due_priority(now, index) {
+        let rto = |index: usize| self.paths[index].view().rto;
+        if self.manager.due_priority(now, index, rto) {
             self.acknowledge(now, index, out);
         }
         let rto = |index: usize| self.paths[index].view().rto;
@@ -42,9 +43,14 @@ impl MultipathConnection {
         if self.manager.is_over(now, index) {
             self.lose_path(index);
             self.give_up_if_over(out);
-            if self.manager.schedule_removal(index) {
+            let rto = |index: usize| self.paths[index].view().rto;
+            if self.manager.schedule_removal(now, index, rto) {
                 self.acknowledge_on_best(now, out);
             }
+        }
+        let rto = |index: usize| self.paths[index].view().rto;
+        if self.manager.due_removal(now, index, rto) {
+            self.acknowledge_on_best(now, out);
         }
     }
 

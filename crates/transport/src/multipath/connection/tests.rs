@@ -53,6 +53,7 @@ fn config(scheduler: &str) -> MultipathConfig {
         },
         path_scheduler,
         join_delay: Span::ZERO,
+        signal_repeats: 0,
         maximum_send_buffer: Bytes(4 << 20),
         opportunistic_retransmission: is_papers,
         penalisation: is_papers,

@@ -14,7 +14,12 @@ fn rto(index: usize) -> Span {
 /// second path. `is_opener` is true if this end opens the connection.
 fn manager(second: PathConfig, is_opener: bool) -> PathManager {
     let paths = [PathConfig::default(), second];
-    let mut manager = PathManager::new(paths, Span::from_millis(100), 2);
+    let limits = Limits {
+        join_delay: Span::from_millis(100),
+        most_confirmations: 2,
+        signal_repeats: 0,
+    };
+    let mut manager = PathManager::new(paths, limits);
     if is_opener {
         manager.be_opener();
         manager.open(0);
@@ -173,18 +178,18 @@ fn priorities_change_at_their_times_and_are_told_once_the_path_carries_data() {
     };
     let mut manager = manager(config, false);
     assert_eq!(manager.wake_at(1), ms(100));
-    assert!(!manager.due_priority(ms(99), 1));
-    assert!(!manager.due_priority(ms(100), 1), "MP_JOIN says it");
+    assert!(!manager.due_priority(ms(99), 1, rto));
+    assert!(!manager.due_priority(ms(100), 1, rto), "MP_JOIN says it");
     assert!(manager.is_backup(1));
     assert_eq!(manager.handshake(1), MptcpOption::Join { backup: true });
     manager.on_segment(ms(0), 1, true);
-    assert!(manager.due_priority(ms(205), 1));
+    assert!(manager.due_priority(ms(205), 1, rto));
     let reported = MptcpOption::Priority { backup: false };
     assert_eq!(manager.signal(1), Some(reported));
     assert_eq!(manager.signal(1), None);
     manager.set_backup(1, true);
     assert!(manager.is_backup(1));
-    assert!(manager.due_priority(ms(210), 1));
+    assert!(manager.due_priority(ms(210), 1, rto));
     manager.close();
     assert!(manager.wake_at(1).is_never());
 }
@@ -208,7 +213,7 @@ fn a_path_goes_at_its_time_and_the_opener_says_so() {
         assert!(manager.lose(1) && !manager.lose(1));
         assert!(manager.is_gone(1) && !manager.are_all_gone());
         assert!(manager.wake_at(1).is_never());
-        assert_eq!(manager.schedule_removal(1), is_opener);
+        assert_eq!(manager.schedule_removal(ms(500), 1, rto), is_opener);
         manager.lose(0);
         assert!(manager.are_all_gone());
         let reported = MptcpOption::RemoveAddress { path: 1 };
@@ -221,4 +226,44 @@ fn a_path_goes_at_its_time_and_the_opener_says_so() {
     let mut closing = manager(config, false);
     closing.close();
     assert!(!closing.is_over(ms(500), 1) && closing.wake_at(1).is_never());
+}
+
+#[test]
+fn signals_without_an_echo_are_repeated_after_the_longest_timeout() {
+    let config = PathConfig {
+        backup_changes: vec![ms(100)],
+        until: ms(1_000),
+        ..PathConfig::default()
+    };
+    let mut manager = manager(config, true);
+    manager.limits.signal_repeats = 2;
+    manager.on_established(ms(0));
+    manager.on_segment(ms(0), 0, false);
+    manager.due_join(ms(100), 1);
+    manager.on_join_answered(1, ms(900));
+    manager.on_segment(ms(50), 1, false);
+    manager.signal(0);
+    manager.signal(1);
+    // The second path has a timeout of 700 ms.
+    assert!(manager.due_priority(ms(100), 1, rto));
+    let priority = MptcpOption::Priority { backup: true };
+    assert_eq!(manager.signal(1), Some(priority));
+    assert_eq!(manager.wake_at(1), ms(800));
+    assert!(manager.due_priority(ms(800), 1, rto));
+    assert_eq!(manager.signal(1), Some(priority));
+    manager.lose(1);
+    assert!(
+        manager.wake_at(1).is_never(),
+        "a path that is gone has no priority"
+    );
+    assert!(manager.schedule_removal(ms(1_000), 1, rto));
+    let removal = MptcpOption::RemoveAddress { path: 1 };
+    assert_eq!(manager.signal(0), Some(removal));
+    for at in [1_200, 1_400] {
+        assert_eq!(manager.wake_at(1), ms(at), "the first path has 200 ms");
+        assert!(manager.due_removal(ms(at), 1, rto));
+        assert_eq!(manager.signal(0), Some(removal));
+    }
+    assert!(manager.wake_at(1).is_never());
+    assert!(!manager.due_removal(ms(9_000), 1, rto));
 }

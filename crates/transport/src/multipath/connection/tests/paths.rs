@@ -185,3 +185,28 @@ fn an_announced_path_is_joined_when_its_announcement_arrives_even_a_repeated_one
         );
     }
 }
+
+#[test]
+fn a_peer_that_lost_a_signal_learns_it_from_a_repeat() {
+    for repeats in [0, 3] {
+        // The second path is a backup from 1 s on, and is removed at 2 s. Both signals are lost.
+        let mut first = pipe(500, 10);
+        first.blocked = vec![(ms(1_990), ms(2_010))];
+        let mut changing = pipe(500, 10);
+        changing.blocked = vec![(ms(990), ms(1_010))];
+        changing.config.backup_changes = vec![ms(1_000)];
+        changing.config.until = ms(2_000);
+        let config = MultipathConfig {
+            signal_repeats: repeats,
+            ..config("lowest-rtt")
+        };
+        let mut net = Net::new(&config, &[first, changing], 1);
+        net.command(1, AppCommand::Listen);
+        net.command(0, AppCommand::Connect);
+        net.command(0, AppCommand::WriteForever);
+        net.run(ms(1_900));
+        assert_eq!(net.ends[1].manager.is_backup(1), repeats > 0);
+        net.run(ms(4_000));
+        assert_eq!(net.ends[1].manager.is_gone(1), repeats > 0);
+    }
+}
