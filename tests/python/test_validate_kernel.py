@@ -1,6 +1,7 @@
 """Comparison of our TCP with a kernel's. Tests that need a kernel are skipped if there is none."""
 
 import json
+import warnings
 from importlib import resources
 from pathlib import Path
 
@@ -67,6 +68,38 @@ def test_windows_of_a_scenario_are_those_that_a_kernel_makes_of_them():
     # The guest's window is 170/256 of 2 MB of memory, and grows.
     assert "maximum-receive-window = 1328125" in sides(text).ours.text
     assert "tcp.receive-window" not in sides(text).ours.text
+
+
+def test_keys_that_a_kernel_ignores_are_left_out_on_both_sides_with_a_warning():
+    text = SCENARIO.replace(
+        "maximum-send-buffer = 1000000",
+        'maximum-send-buffer = 1000000, mss = 1000, minimum-rto = "1 s", timer-tick = "10 ms"',
+    ).replace('"newreno"', '{ name = "cubic", beta = 0.5 }')
+    text = text.replace("tcp =", 'profile = "rfc"\ntcp =')
+    told = "flow file: tcp.mss, profile, congestion-control.beta left out"
+    with pytest.warns(UserWarning, match=told):
+        pair = sides(text)
+    for side in (pair.ours, pair.kernel):
+        assert "mss" not in side.text and "beta" not in side.text and "rfc" not in side.text
+        # A kernel obeys this key, so both sides have it.
+        assert 'minimum-rto = "1 s"' in side.text
+    assert "timer-tick" not in pair.kernel.text
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        fadeout.check(pair.kernel)
+
+
+def test_newer_kernels_are_compared_with_the_profile_of_their_receive_buffer():
+    for version, profile, window in (
+        ("6.12", "linux", 6_291_456),
+        ("6.12.117", "linux", 6_291_456),
+        ("6.18.2", "linux-6.18", 32 << 20),
+        ("7.0", "linux-6.18", 32 << 20),
+    ):
+        text = sides(SCENARIO, kernel=version).ours.text
+        assert f'profile = "{profile}"' in text
+        assert f"maximum-receive-window = {window * 170 // 256}" in text
+        fadeout.check(sides(SCENARIO, kernel=version).ours)
 
 
 WEB = SCENARIO.replace(
@@ -239,6 +272,16 @@ def test_a_plain_link_is_the_same_on_both_sides():
     (flow,) = compare(SCENARIO, seeds=[1, 2])
     assert flow.misses() == []
     assert flow.rows()[0].quantity.key == "goodput_mbps"
+
+
+@needs_kernel
+def test_a_kernel_obeys_the_keys_of_tcp_that_it_has():
+    # With random losses, timeouts decide the result.
+    tcp = 'tcp = { minimum-rto = "1 s", tail-loss-probe = false }'
+    text = SCENARIO.replace("tcp = { maximum-send-buffer = 1000000 }", tcp)
+    text = text.replace("queue = {", "loss = { probability = 0.05 }\nqueue = {")
+    (flow,) = compare(text, seeds=[1, 2])
+    assert flow.misses() == []
 
 
 @needs_kernel

@@ -34,6 +34,12 @@ pub(crate) fn kernel_clock() -> &'static str {
     fadeout_guest::agent::CLOCK
 }
 
+/// Returns the keys of `tcp` that apply to a kernel. Other keys have no effect on it.
+#[pyfunction]
+pub(crate) fn kernel_tcp_keys() -> Vec<&'static str> {
+    fadeout_sim::kernel_tcp_keys().collect()
+}
+
 /// Returns the file name of the agent next to a kernel.
 #[pyfunction]
 pub(crate) fn kernel_agent_file() -> String {

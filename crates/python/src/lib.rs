@@ -41,7 +41,8 @@ mod _native {
     };
     #[pymodule_export]
     use crate::kernel::{
-        check_kernel, kernel_agent, kernel_agent_file, kernel_clock, kernel_folder, kernels,
+        check_kernel, kernel_agent, kernel_agent_file, kernel_clock, kernel_folder,
+        kernel_tcp_keys, kernels,
     };
     #[pymodule_export]
     use crate::observed::{PyObservations, PySetting, observation_list};

@@ -7,6 +7,7 @@ mod duplex;
 mod equipment;
 mod forwarding;
 mod inside;
+mod kernel;
 mod mobility;
 mod reverse;
 mod silence;
@@ -48,6 +49,7 @@ use std::collections::BTreeSet;
 ///   the run.
 /// - Vehicles and UEs of traces that are within walls, and traces without vehicles during a part of
 ///   the run.
+/// - Keys of a flow that have no effect on the Linux kernels at its ends.
 /// - A scenario without flows.
 pub fn advice(scenario: &Scenario) -> Vec<String> {
     let serving = build::serving(scenario);
@@ -101,6 +103,7 @@ pub fn advice(scenario: &Scenario) -> Vec<String> {
     sentences.extend(split::advise(scenario));
     sentences.extend(inside::advise(scenario));
     sentences.extend(equipment::advise(scenario));
+    sentences.extend(kernel::advise(scenario));
     let stretched = duplex::stretched(scenario);
     sentences.extend(by_kind("cell", stretched, Clone::clone, |one, _| {
         duplex::describe(one)

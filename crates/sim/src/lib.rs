@@ -35,7 +35,7 @@ pub use crossing::Signal;
 pub use divided::{DividedSimulation, Worlds, check_with_own};
 pub use geometry::geometry;
 pub use hop::Hop;
-pub use kernels::KernelError;
+pub use kernels::{KernelError, kernel_tcp_keys};
 pub use run::agents;
 pub use run::{Control, PortAddress, Progress, RunError, RunResults, Simulation};
 pub use summary::{resolved, sum_up, summary};

@@ -3,9 +3,10 @@
 use super::BuildError;
 use super::flow::{Flows, default_congestion_control};
 use crate::directory::FlowEntry;
-use crate::kernels::{KernelEnd, KernelPath, linux_name};
+use crate::kernels::{KernelEnd, KernelPath, Kernels, linux_name};
 use crate::routing::backward;
 use crate::world::{Endpoint, Parts, Transport};
+use fadeout_core::registry::Parameters;
 use fadeout_core::{FlowEnd, FlowId, NodeId, Time};
 use fadeout_guest::agent::Address;
 use fadeout_scenario::{self as scenario, PathManager};
@@ -77,9 +78,7 @@ pub(super) fn add(
     if let Some(config) = &config {
         check_settings(flow, config)?;
         let kernels = flows.parts.kernels.get_or_insert_default();
-        for machine in [sender, receiver] {
-            kernels.settings(machine).include(config);
-        }
+        add_settings(kernels, [sender, receiver], config, &flow.tcp).map_err(refused)?;
     }
     let congestion = congestion_of(flow, config.as_ref()).map_err(refused)?;
     if let Some(described) = &flow.multipath {
@@ -126,6 +125,29 @@ fn check_settings(flow: &scenario::Flow, config: &TcpConfig) -> Result<(), Build
         let reason = "the program in a kernel connects before it writes, so it has no \
                       `fast-open`; expected no `fast-open`, or nodes without `kernel`";
         return Err(BuildError::FastOpen { flow, reason });
+    }
+    Ok(())
+}
+
+/// Adds the settings that a flow needs to the kernels at its ends. `given` has the keys of `tcp`
+/// that the scenario gives.
+///
+/// # Errors
+/// Returns the reason if an earlier flow gives another value of a setting.
+fn add_settings(
+    kernels: &mut Kernels,
+    machines: [u32; 2],
+    config: &TcpConfig,
+    given: &Parameters,
+) -> Result<(), String> {
+    for machine in machines {
+        let included = kernels.settings(machine).include(config, given);
+        included.map_err(|key| {
+            format!(
+                "an earlier flow of this kernel gives `{key}` another value; expected one value \
+                 for all flows of a kernel"
+            )
+        })?;
     }
     Ok(())
 }

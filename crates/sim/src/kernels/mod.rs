@@ -14,6 +14,7 @@ mod settings;
 pub(crate) use end::{KernelEnd, Path as KernelPath};
 pub(crate) use segment::{SequenceNumbers, segment};
 pub(crate) use settings::KernelSettings;
+pub use settings::kernel_tcp_keys;
 
 use fadeout_core::{EndpointId, Protocol, Time, UnderWay, Wake};
 use fadeout_guest::agent::{Command, Report};

@@ -23,6 +23,7 @@ mod handover_notices;
 mod handover_policies;
 mod header_compression;
 mod hosts;
+mod kernel_keys;
 mod keys;
 mod link_handover;
 mod ltm;

@@ -2,6 +2,7 @@
 
 import json
 import tomllib
+import warnings
 from collections.abc import Iterable
 from copy import deepcopy
 from dataclasses import dataclass
@@ -29,6 +30,9 @@ The parts are the network device's buffer, `struct sk_buff` and `struct skb_shar
 device's buffer has 1518 bytes and 78 before them, in lines of 64.
 """
 
+NEW_BUFFER = (6, 16)
+"""First version of Linux with the receive buffer of the profile `linux-6.18`."""
+
 JOINED_MEMORY = 1600 + 320 - 1448
 """Memory of a packet that was joined to the previous one, without its payload, bytes.
 
@@ -41,6 +45,11 @@ WINDOW_SHARE = 1448 * 256 // PACKET_MEMORY
 Linux calls this share `scaling_ratio` and derives it from the first full segment.
 """
 
+RECEIVE_BUFFER = 6_291_456
+"""Largest receive buffer before Linux 6.16 (`tcp_rmem`), bytes."""
+NEW_RECEIVE_BUFFER = 32 << 20
+"""Largest receive buffer from Linux 6.16 on, bytes."""
+
 KERNEL_SETTINGS = {
     "timer-tick": f"{1000 // HZ} ms",
     "nagle": True,
@@ -49,7 +58,7 @@ KERNEL_SETTINGS = {
     "packet-memory": PACKET_MEMORY - 1448,
     "joined-packet-memory": JOINED_MEMORY,
     "maximum-send-buffer": 4_194_304,
-    "maximum-receive-window": 6_291_456 * WINDOW_SHARE // 256,
+    "maximum-receive-window": RECEIVE_BUFFER * WINDOW_SHARE // 256,
 }
 """Properties of a guest that the profile `linux` leaves open.
 
@@ -135,7 +144,14 @@ def sides(
         node.pop("receive-offload", None)
         node.pop("path-manager", None)
     for name, flow in firsts.items():
-        _as_linux(written[name], flow)
+        if ignored := _ignored(written[name]):
+            warnings.warn(
+                f"flow {name}: {', '.join(ignored)} left out on both sides, because a kernel has "
+                "its own value",
+                stacklevel=2,
+            )
+        _leave_out(theirs["flow"][name])
+        _as_linux(written[name], flow, kernel)
         for node in (flow["from"], flow["to"]):
             theirs.setdefault("node", {}).setdefault(node, {})["kernel"] = kernel
     # The kernel reports its state every 10 ms. Ours is read at the same instants.
@@ -176,9 +192,43 @@ def _written(name: str, flow: Document, written: Document) -> str:
     return entry
 
 
-def _as_linux(flow: Document, resolved: Document) -> None:
+def _ignored(flow: Document) -> list[str]:
+    """Returns the keys of a flow that a kernel ignores, and whose values it does not have."""
+    kept = _native.kernel_tcp_keys()
+    found = [
+        f"tcp.{key}"
+        for key, value in flow.get("tcp", {}).items()
+        if key not in kept and value != KERNEL_SETTINGS.get(key)
+    ]
+    if not flow.get("profile", "linux").startswith("linux"):
+        found.append("profile")
+    control = flow.get("congestion-control")
+    if isinstance(control, dict):
+        found += [f"congestion-control.{key}" for key in control if key not in ("name", "hz")]
+    return found
+
+
+def _leave_out(flow: Document) -> None:
+    """Removes the keys of a flow that a kernel ignores."""
+    kept = _native.kernel_tcp_keys()
+    tcp = {key: value for key, value in flow.pop("tcp", {}).items() if key in kept}
+    if tcp:
+        flow["tcp"] = tcp
+    flow.pop("profile", None)
+    control = flow.get("congestion-control")
+    if isinstance(control, dict):
+        flow["congestion-control"] = control["name"]
+
+
+def _is_new(kernel: str) -> bool:
+    """Returns True if a version of Linux has the receive buffer of the profile `linux-6.18`."""
+    numbers = [int(part) for part in kernel.split(".")[:2] if part.isdecimal()]
+    return tuple(numbers) >= NEW_BUFFER
+
+
+def _as_linux(flow: Document, resolved: Document, kernel: str) -> None:
     """Sets the properties of a flow that a kernel has without any setting."""
-    flow["profile"] = "linux"
+    _leave_out(flow)
     tcp = flow.get("tcp", {})
     # A kernel's window always grows. Linux doubles the configured memory, and uses a share of it as
     # the window.
@@ -186,9 +236,13 @@ def _as_linux(flow: Document, resolved: Document) -> None:
     own = {key: value for key, value in tcp.items() if key != "receive-window"}
     if windows:
         own["maximum-receive-window"] = 2 * windows[0] * WINDOW_SHARE // 256
-    flow["tcp"] = KERNEL_SETTINGS | own
-    control = resolved.get("congestion-control", {"name": "cubic"})
-    name = control["name"]
+    usual = dict(KERNEL_SETTINGS)
+    flow["profile"] = "linux"
+    if _is_new(kernel):
+        flow["profile"] = "linux-6.18"
+        usual["maximum-receive-window"] = NEW_RECEIVE_BUFFER * WINDOW_SHARE // 256
+    flow["tcp"] = usual | own
+    name = resolved.get("congestion-control", {"name": "cubic"})["name"]
     # Linux's Reno computes in integers, as fadeout's `reno` does.
     name = "reno" if name == "newreno" else name
     flow["congestion-control"] = {"name": name, "hz": HZ} if name in COUNTS_TICKS else name
