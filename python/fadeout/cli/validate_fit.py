@@ -22,7 +22,7 @@ def compare_fits(only: list[str], *, jobs: int | None) -> None:
         )
     with count_progress("validate fit", unit="recordings") as progress:
         rows = list(fit.fits(chosen, workers=jobs, progress=progress))
-    table = new_table("recording", *fit.LIMITS, numbers=fit.LIMITS)
+    table = new_table("recording", *fit.LIMITS, numbers=tuple(fit.LIMITS))
     for row in rows:
         cells = [
             f"{PERCENT * error:+.2f} %{'' if covered else ' ✗'}"

@@ -3,6 +3,7 @@
 mod acknowledgment;
 mod coalesced;
 mod ecn;
+mod exchange;
 mod freeze;
 pub(crate) mod growth;
 mod invariants;
@@ -15,6 +16,7 @@ mod timestamps;
 pub(crate) mod window;
 
 pub use coalesced::{Coalesced, Parts};
+pub(super) use exchange::{Received, SynTerms};
 
 use super::config::{AckRule, LossResponse, OutageResponse, ResilienceConfig, TcpConfig};
 use super::expendable;
@@ -80,26 +82,6 @@ pub(crate) struct Receiver {
     /// Facts about the current segment from the multipath connection that owns the window. `None`
     /// without such a connection.
     of_connection: Option<ConnectionInfo>,
-}
-
-/// Options that the peer's SYN allows.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct SynTerms {
-    pub(super) window_scaling: bool,
-    pub(super) timestamps: bool,
-    /// Payload of a full segment for this end's SYN-ACK. `None` if no SYN-ACK is sent.
-    pub(super) answer_mss: Option<u32>,
-}
-
-/// Result of processing a segment.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(super) struct Received {
-    /// In-order bytes for the application.
-    pub(super) bytes: u64,
-    /// True if an acknowledgment must be sent now.
-    pub(super) ack_now: bool,
-    /// True if the peer's FIN is in order.
-    pub(super) fin: bool,
 }
 
 impl Receiver {
