@@ -35,16 +35,13 @@ fn ignored(flow: &Flow) -> Vec<String> {
     if !flow.profile.starts_with("linux") {
         keys.push("profile".to_owned());
     }
-    let is_kept = |key: &str| kernel_tcp_keys().any(|kept| kept == key);
+    // A kernel uses Nagle's algorithm, which `nagle = true` asks for.
+    let is_kept = |key: &str| key == "nagle" || kernel_tcp_keys().any(|kept| kept == key);
     let (kept, others): (Vec<_>, Vec<_>) =
         (flow.tcp.0.iter().cloned()).partition(|(key, _)| is_kept(key));
     let with = |other: Option<&(String, Value)>| {
         let mut given = kept.clone();
         given.extend(other.cloned());
-        if other.is_none_or(|(key, _)| key != "nagle") {
-            // A kernel uses Nagle's algorithm, so the key without effect is `nagle = false`.
-            given.push(("nagle".to_owned(), Value::Bool(true)));
-        }
         TcpConfig::new("linux", &Parameters(given))
     };
     let alone = with(None);
