@@ -231,7 +231,6 @@ def test_a_program_runs_only_where_it_is_allowed() -> None:
 def test_what_a_kernel_alone_can_do_needs_one() -> None:
     for line, told in (
         ('command = "true"', "command"),
-        ("receive-offload = true", "receive-off"),
         ('path-manager = "userspace"', "path-manager"),
     ):
         text = SCENARIO.replace('kernel = "6.12"', line, 1).replace('kernel = "6.12"', "", 1)

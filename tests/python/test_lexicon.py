@@ -160,6 +160,7 @@ def test_values_are_completed():
     assert ("cubic", _lexicon.exactly("cubic")[0].summary) in complete.topics("cubi")
     assert [name for name, _ in complete.overrides("flow.profile=li")] == [
         "flow.profile=linux",
+        "flow.profile=linux-6.12",
         "flow.profile=linux-6.18",
     ]
     assert "link.queue.limit=" in [name for name, _ in complete.overrides("link.queue.l")]
