@@ -26,6 +26,14 @@ pub(super) fn by_kind<'a, T, K: PartialEq>(
     groups.iter().map(sentence).collect()
 }
 
+/// Returns the items of a list as a sentence has them: "a, b and c".
+pub(super) fn enumeration(items: &[String]) -> String {
+    match items {
+        [all @ .., last] if !all.is_empty() => format!("{} and {last}", all.join(", ")),
+        _ => items.concat(),
+    }
+}
+
 /// Returns the subject of a sentence about UEs or flows: the first names, and the number of names
 /// left out.
 pub(super) fn subject(what: &str, names: &[&str]) -> String {

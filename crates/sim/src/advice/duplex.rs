@@ -1,5 +1,6 @@
 //! Warnings about periods of uplink occasions that a duplex pattern lengthens.
 
+use super::by_kind::enumeration;
 use crate::build;
 use fadeout_radio::access::StretchedPeriod;
 use fadeout_scenario::Scenario;
@@ -29,7 +30,7 @@ pub(super) fn describe(stretched: &StretchedPeriod) -> String {
     let others = match &periods[..] {
         [] => String::new(),
         [one] => format!(". {one} fits"),
-        [all @ .., last] => format!(". {} and {last} fit", all.join(", ")),
+        several => format!(". {} fit", enumeration(several)),
     };
     let left = match mean_slots.is_finite() {
         true => format!(

@@ -1,9 +1,9 @@
 //! Warning about keys of flows that a Linux kernel ignores.
 
-use super::by_kind::by_kind;
+use super::by_kind::{by_kind, enumeration};
 use crate::kernels::kernel_tcp_keys;
 use fadeout_core::Span;
-use fadeout_core::registry::{Parameters, Value};
+use fadeout_core::registry::Parameters;
 use fadeout_scenario::{Flow, Scenario};
 use fadeout_transport::tcp::TcpConfig;
 
@@ -19,12 +19,8 @@ pub(super) fn advise(scenario: &Scenario) -> Vec<String> {
     let ignored = ignored.filter(|(_, keys)| !keys.is_empty());
     by_kind("flow", ignored, Clone::clone, |keys, _| {
         let keys: Vec<String> = keys.iter().map(|key| format!("`{key}`")).collect();
-        let (last, others) = keys.split_last().expect("the flow has ignored keys");
-        let names = match others {
-            [] => last.clone(),
-            _ => format!("{} and {last}", others.join(", ")),
-        };
-        let verb = if others.is_empty() { "has" } else { "have" };
+        let names = enumeration(&keys);
+        let verb = if keys.len() == 1 { "has" } else { "have" };
         format!("{names} {verb} no effect, because the ends are Linux kernels")
     })
 }
@@ -37,16 +33,15 @@ fn ignored(flow: &Flow) -> Vec<String> {
     }
     // A kernel uses Nagle's algorithm, which `nagle = true` asks for.
     let is_kept = |key: &str| key == "nagle" || kernel_tcp_keys().any(|kept| kept == key);
-    let (kept, others): (Vec<_>, Vec<_>) =
-        (flow.tcp.0.iter().cloned()).partition(|(key, _)| is_kept(key));
-    let with = |other: Option<&(String, Value)>| {
-        let mut given = kept.clone();
-        given.extend(other.cloned());
-        TcpConfig::new("linux", &Parameters(given))
+    let with = |other: Option<&str>| {
+        let given = flow.tcp.0.iter();
+        let given = given.filter(|(key, _)| is_kept(key) || other == Some(key.as_str()));
+        TcpConfig::new("linux", &Parameters(given.cloned().collect()))
     };
     let alone = with(None);
-    let effective = others.iter().filter(|other| with(Some(other)) != alone);
-    keys.extend(effective.map(|(key, _)| format!("tcp.{key}")));
+    let given = flow.tcp.0.iter().map(|(key, _)| key.as_str());
+    let effective = given.filter(|&key| with(Some(key)) != alone);
+    keys.extend(effective.map(|key| format!("tcp.{key}")));
     if let Some(control) = &flow.congestion_control {
         let parameters = control.parameters.0.iter();
         keys.extend(parameters.map(|(key, _)| format!("congestion-control.{key}")));
