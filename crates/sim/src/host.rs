@@ -254,27 +254,24 @@ pub(crate) struct Hosts {
 }
 
 impl Hosts {
-    /// Adds the next endpoint, at a node. `known` has the indices of the nodes with earlier
-    /// endpoints: of their receive path and of their queue. Only TCP uses a receive path.
-    pub(crate) fn add<'a>(
-        &mut self,
-        node: &'a Node,
-        is_tcp: bool,
-        known: &mut BTreeMap<&'a str, HostParts>,
-    ) {
-        let parts = known.entry(&node.name).or_insert_with(|| {
-            let path = ReceivePath::of_node(node).map(|path| {
-                self.paths.push(path);
-                self.paths.len() as u32 - 1
-            });
-            let queue = SendQueue::of_node(node).map(|queue| {
-                self.queues.push(queue);
-                self.queues.len() as u32 - 1
-            });
-            HostParts { path, queue }
+    /// Adds the receive path and the queue of a node. Returns their indices.
+    pub(crate) fn add_node(&mut self, node: &Node) -> HostParts {
+        let path = ReceivePath::of_node(node).map(|path| {
+            self.paths.push(path);
+            self.paths.len() as u32 - 1
         });
-        self.path_of.push(parts.path.filter(|_| is_tcp));
-        self.queue_of.push(parts.queue);
+        let queue = SendQueue::of_node(node).map(|queue| {
+            self.queues.push(queue);
+            self.queues.len() as u32 - 1
+        });
+        HostParts { path, queue }
+    }
+
+    /// Adds the next endpoint. `node` has the indices of its node's receive path and queue. Only
+    /// TCP uses a receive path.
+    pub(crate) fn add_endpoint(&mut self, node: HostParts, is_tcp: bool) {
+        self.path_of.push(node.path.filter(|_| is_tcp));
+        self.queue_of.push(node.queue);
     }
 
     /// Returns the number of the receive path of an endpoint. `None` if TCP receives each packet at

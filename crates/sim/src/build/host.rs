@@ -1,12 +1,11 @@
 //! Hosts with a path of their own for received segments, or with a queue of their own.
 
 use super::BuildError;
-use crate::host::Hosts;
+use crate::host::{HostParts, Hosts};
 use crate::world::{Endpoint, Parts, Transport};
 use fadeout_core::NodeId;
 use fadeout_record::EndpointInfo;
 use fadeout_scenario::{Node, Scenario};
-use std::collections::BTreeMap;
 
 /// Returns the hosts of a scenario. `None` if no node has a key of a host. `parts` has the
 /// endpoints of all flows.
@@ -14,14 +13,17 @@ pub(super) fn hosts(scenario: &Scenario, parts: &Parts) -> Option<Hosts> {
     if !scenario.nodes.iter().any(is_host) {
         return None;
     }
-    let plain = Node::named(String::new());
     let mut hosts = Hosts::default();
-    let mut known = BTreeMap::new();
+    let mut of_nodes: Vec<Option<HostParts>> = vec![None; scenario.nodes.len()];
     let ends = parts.directory.endpoints().iter().zip(&parts.endpoints);
     for (info, endpoint) in ends {
         let node = &scenario.nodes[info.node.index()];
-        let node = if is_host(node) { node } else { &plain };
-        hosts.add(node, is_tcp(endpoint), &mut known);
+        let of_node = &mut of_nodes[info.node.index()];
+        let of_node = of_node.get_or_insert_with(|| match is_host(node) {
+            true => hosts.add_node(node),
+            false => HostParts::default(),
+        });
+        hosts.add_endpoint(*of_node, is_tcp(endpoint));
     }
     Some(hosts)
 }
