@@ -1,9 +1,7 @@
 //! Hosts: the path of received segments from the modem or network card to TCP, and the queue in
 //! front of the network device.
 
-use fadeout_core::{
-    Bytes, Ecn, EndpointId, PacketId, Rate, SEGMENT_HEADERS, Segment, Span, Time, Wake,
-};
+use fadeout_core::{Bytes, Ecn, EndpointId, PacketId, Rate, Segment, Span, Time, Wake};
 use fadeout_scenario::Node;
 use fadeout_transport::tcp::{Coalesced, HostQueue};
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
@@ -100,11 +98,8 @@ impl ReceivePath {
 
     /// Lets the processor process a segment after all earlier segments.
     fn process(&mut self, now: Time, to: EndpointId, arrived: Arrived) {
-        let segment = arrived.segment();
-        let size = SEGMENT_HEADERS + segment.options_len() + segment.len;
-        let work = self
-            .rate
-            .map_or(Span::ZERO, |rate| rate.time_to_send(Bytes(size.into())));
+        let size = Bytes(arrived.segment().wire_len().into());
+        let work = self.rate.map_or(Span::ZERO, |rate| rate.time_to_send(size));
         self.busy_until = self.busy_until.max(now).saturating_add(work);
         let at = self.busy_until.saturating_add(self.delay);
         debug_assert!(

@@ -1,7 +1,7 @@
 //! Merging of segments before TCP processes them, as by a network card (generic receive offload,
 //! Linux `tcp_gro_receive`).
 
-use fadeout_core::{Ecn, Flags, MptcpOption, SEGMENT_HEADERS, Segment};
+use fadeout_core::{Ecn, Flags, MptcpOption, Segment};
 
 /// Largest size of a merged IP packet, bytes (Linux `GRO_LEGACY_MAX_SIZE`).
 const LARGEST: u32 = 65_536;
@@ -47,8 +47,7 @@ impl Coalesced {
     pub fn append(&mut self, next: &Segment, ecn: Ecn) -> bool {
         let merged = &self.segment;
         let size = self.parts.size;
-        let wire = SEGMENT_HEADERS + merged.options_len() + merged.len + next.len;
-        let fits = (1..=size).contains(&next.len) && wire < LARGEST;
+        let fits = (1..=size).contains(&next.len) && merged.wire_len() + next.len < LARGEST;
         let continues = next.seq == merged.seq + u64::from(merged.len);
         if self.is_complete
             || !fits
