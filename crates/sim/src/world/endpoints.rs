@@ -4,7 +4,7 @@ use super::{Event, Transport, World};
 use crate::hop::Hop;
 use crate::kernels::Kernels;
 use fadeout_core::{
-    EndpointId, Fingerprint, FlowId, PacketId, Probe, RouteId, Segment, Time, UnderWay,
+    EndpointId, Fingerprint, FlowId, PacketId, PacketPool, Probe, RouteId, Segment, Time,
 };
 use fadeout_transport::tcp::{AppCommand, Outgoing};
 
@@ -105,11 +105,8 @@ impl<P: Probe> World<P> {
         let packet = &self.pool[id];
         let segment = self.pool.segment(id);
         let segment: &Segment = &segment;
-        mix_arrival(&mut self.fingerprint, now, packet, segment);
-        if self.probe.wants_packets() {
-            let packet = self.pool.packet(id);
-            self.probe.received(now, self.pool.whole(id, &packet));
-        }
+        let observers = (&mut self.fingerprint, &mut self.probe);
+        record_arrival(observers, now, &self.pool, id, segment);
         match &mut self.endpoints[to].transport {
             Transport::Tcp(tcp) => {
                 tcp.on_segment(now, segment, ecn, &mut self.outbox, &mut self.probe);
@@ -273,17 +270,24 @@ impl<P: Probe> World<P> {
     }
 }
 
-/// Mixes a packet's arrival at its end into the digest of the run.
+/// Mixes a packet's arrival at its end into the digest of the run, and shows the packet to the
+/// probe, for captures.
 #[inline(always)]
-pub(super) fn mix_arrival(
-    fingerprint: &mut Fingerprint,
+pub(super) fn record_arrival<P: Probe>(
+    (fingerprint, probe): (&mut Fingerprint, &mut P),
     now: Time,
-    packet: &UnderWay,
+    pool: &PacketPool,
+    id: PacketId,
     segment: &Segment,
 ) {
+    let packet = &pool[id];
     fingerprint.mix(now, segment.seq ^ segment.ack.rotate_left(24));
     let to = u64::from(packet.to.0);
     fingerprint.mix(packet.sent_at, to ^ (segment.window << 16));
+    if probe.wants_packets() {
+        let packet = pool.packet(id);
+        probe.received(now, pool.whole(id, &packet));
+    }
 }
 
 /// Shows a sent packet to the probe, for captures.

@@ -1,7 +1,7 @@
 //! Hosts: the path of received segments to TCP, and the queue in front of the network device.
 
 use super::agenda::Agenda;
-use super::endpoints::mix_arrival;
+use super::endpoints::record_arrival;
 use super::{Event, Transport, World};
 use crate::hop::Hop;
 use crate::host::{Arrived, Hosts, SendQueue};
@@ -47,11 +47,8 @@ impl<P: Probe> World<P> {
         };
         let (now, packet) = (self.agenda.now(), &self.pool[id]);
         let segment = self.pool.segment(id);
-        mix_arrival(&mut self.fingerprint, now, packet, &segment);
-        if self.probe.wants_packets() {
-            let packet = self.pool.packet(id);
-            self.probe.received(now, self.pool.whole(id, &packet));
-        }
+        let observers = (&mut self.fingerprint, &mut self.probe);
+        record_arrival(observers, now, &self.pool, id, &segment);
         hosts.path(path).on_segment(now, to, &segment, packet.ecn);
         hosts.arm(path, &mut self.agenda);
         self.pool.free(id);
