@@ -230,10 +230,8 @@ impl PathManager {
     /// Returns the time of the next action on a path.
     pub(super) fn wake_at(&self, index: usize) -> Time {
         let path = &self.paths[index];
-        let mut at = path.join_at.min(path.announce_at);
-        at = at
-            .min(path.priority_repeats.at())
-            .min(path.removal_repeats.at());
+        let repeats_at = (path.priority_repeats.at()).min(path.removal_repeats.at());
+        let mut at = path.join_at.min(path.announce_at).min(repeats_at);
         if !self.is_closing {
             at = at.min(path.changes_at());
             if self.is_open(index) {
@@ -282,8 +280,6 @@ impl PathManager {
         index: usize,
         rto: impl Fn(usize) -> Span,
     ) -> bool {
-        let interval = self.longest(rto);
-        let repeats = self.limits.signal_repeats;
         let path = &mut self.paths[index];
         let was = path.config.backup;
         while path.changes_at() <= now {
@@ -292,18 +288,25 @@ impl PathManager {
         }
         // Before the path has joined, the MP_JOIN itself carries the priority.
         let changes = path.config.backup != was && path.stage == Stage::Usable;
-        if changes {
-            path.priority_repeats = Repeats::begin(now, interval, repeats);
-        }
-        let is_due = changes || path.priority_repeats.take_due(now, interval);
+        let mut repeats = path.priority_repeats;
+        let interval = || self.longest_rto(rto);
+        let is_due = if changes {
+            repeats = Repeats::begin(now, interval(), self.limits.signal_repeats);
+            true
+        } else {
+            repeats.take_due(now, interval)
+        };
+        let path = &mut self.paths[index];
+        path.priority_repeats = repeats;
         path.owes_priority |= is_due;
         is_due
     }
 
-    /// Returns the longest value of `of` over the paths that carry data. `None` if no path does.
-    fn longest(&self, of: impl Fn(usize) -> Span) -> Option<Span> {
+    /// Returns the longest retransmission timeout of the paths that carry data. `None` if no path
+    /// does. `rto` returns the timeout of a path.
+    pub(super) fn longest_rto(&self, rto: impl Fn(usize) -> Span) -> Option<Span> {
         let usable = (0..self.paths.len()).filter(|&path| self.is_usable(path));
-        usable.map(of).max()
+        usable.map(rto).max()
     }
 
     /// Returns true if a path is announced now. The announcement is repeated until the peer's echo.
@@ -320,7 +323,7 @@ impl PathManager {
         if self.paths[index].announce_at > now {
             return false;
         }
-        let wait = self.longest(rto);
+        let wait = self.longest_rto(rto);
         let path = &mut self.paths[index];
         let is_needless = self.is_closing || path.stage != Stage::Opening;
         path.announce_at = match wait {
@@ -362,7 +365,8 @@ impl PathManager {
         if self.is_opener {
             self.to_remove = Some(PathId(index as u8));
             let repeats = self.limits.signal_repeats;
-            self.paths[index].removal_repeats = Repeats::begin(now, self.longest(rto), repeats);
+            let interval = self.longest_rto(rto);
+            self.paths[index].removal_repeats = Repeats::begin(now, interval, repeats);
         }
         self.is_opener
     }
@@ -374,8 +378,9 @@ impl PathManager {
         index: usize,
         rto: impl Fn(usize) -> Span,
     ) -> bool {
-        let interval = self.longest(rto);
-        let is_due = self.paths[index].removal_repeats.take_due(now, interval);
+        let mut repeats = self.paths[index].removal_repeats;
+        let is_due = repeats.take_due(now, || self.longest_rto(rto));
+        self.paths[index].removal_repeats = repeats;
         if is_due {
             self.to_remove = Some(PathId(index as u8));
         }

@@ -5,7 +5,7 @@ use crate::congestion::Window;
 use crate::multipath::PathId;
 use crate::tcp::sender::subflow;
 use crate::tcp::{SubflowView, TcpEndpoint};
-use fadeout_core::MptcpOption;
+use fadeout_core::{MptcpOption, Span};
 use std::collections::VecDeque;
 
 /// Range of subflow sequence numbers mapped to data sequence numbers.
@@ -176,6 +176,11 @@ impl Path {
     }
 }
 
+/// Returns the retransmission timeout of a path by its number.
+pub(super) fn rto_of(paths: &[Path]) -> impl Fn(usize) -> Span {
+    move |index| paths[index].view().rto
+}
+
 /// Access to the paths of a connection for the allocator and the send queues. Paths are indexed by
 /// their numbers.
 pub(super) trait Paths {
@@ -194,15 +199,6 @@ pub(super) trait Paths {
     /// `header` bytes for headers.
     fn wanted_buffer(&self, index: usize, header: u64) -> u64;
     fn mappings(&self, index: usize) -> &Mappings;
-
-    /// Returns the longest retransmission timeout of the paths that carry data. `None` if no path
-    /// does.
-    fn longest_rto(&self) -> Option<fadeout_core::Span> {
-        (0..self.count())
-            .filter(|&index| self.is_usable(index))
-            .map(|index| self.view(index).rto)
-            .max()
-    }
 }
 
 /// Read access to the paths of a connection, for the allocator and the send queues.
@@ -249,7 +245,7 @@ pub(super) mod testing {
     use super::*;
     use crate::congestion::RecoveryState;
     use crate::tcp::sender::buffer::memory_of_windows;
-    use fadeout_core::{Rate, Span};
+    use fadeout_core::Rate;
 
     /// Path without a subflow for tests. Its window is ten segments of 1,000 bytes.
     pub(in crate::multipath::connection) struct FakePath {

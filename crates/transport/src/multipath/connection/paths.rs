@@ -2,7 +2,7 @@
 
 use super::manager::Join;
 use super::outbound::Expiry;
-use super::path::PathsView;
+use super::path::{PathsView, rto_of};
 use super::{MultipathConnection, PathOutbox};
 use crate::tcp::{AppCommand, AppEvent, ConnectionState};
 use fadeout_core::{Flags, MptcpOption, Probe, Segment, Time};
@@ -32,24 +32,20 @@ impl MultipathConnection {
             }
             None => {}
         }
-        let rto = |index: usize| self.paths[index].view().rto;
-        if self.manager.due_priority(now, index, rto) {
+        if self.manager.due_priority(now, index, rto_of(&self.paths)) {
             self.acknowledge(now, index, out);
         }
-        let rto = |index: usize| self.paths[index].view().rto;
-        if self.manager.due_announcement(now, index, rto) {
+        if (self.manager).due_announcement(now, index, rto_of(&self.paths)) {
             self.acknowledge_on_best(now, out);
         }
         if self.manager.is_over(now, index) {
             self.lose_path(index);
             self.give_up_if_over(out);
-            let rto = |index: usize| self.paths[index].view().rto;
-            if self.manager.schedule_removal(now, index, rto) {
+            if (self.manager).schedule_removal(now, index, rto_of(&self.paths)) {
                 self.acknowledge_on_best(now, out);
             }
         }
-        let rto = |index: usize| self.paths[index].view().rto;
-        if self.manager.due_removal(now, index, rto) {
+        if self.manager.due_removal(now, index, rto_of(&self.paths)) {
             self.acknowledge_on_best(now, out);
         }
     }

@@ -10,7 +10,7 @@ pub(super) struct Repeats {
 }
 
 impl Repeats {
-    /// Repeats of a signal that was not sent yet.
+    /// No repeats, before a signal is sent and after its last repeat.
     pub(super) const NONE: Repeats = Repeats {
         at: Time::NEVER,
         left: 0,
@@ -33,12 +33,12 @@ impl Repeats {
         self.at
     }
 
-    /// Returns true if a repeat is due now. The next is due after `interval`.
-    pub(super) fn take_due(&mut self, now: Time, interval: Option<Span>) -> bool {
+    /// Returns true if a repeat is due now. The next is due after the time that `interval` returns.
+    pub(super) fn take_due(&mut self, now: Time, interval: impl FnOnce() -> Option<Span>) -> bool {
         if self.at > now {
             return false;
         }
-        *self = Repeats::begin(now, interval, self.left - 1);
+        *self = Repeats::begin(now, interval(), self.left - 1);
         true
     }
 }
@@ -53,8 +53,8 @@ mod tests {
 
     #[test]
     fn a_signal_is_repeated_as_often_as_configured_and_no_more() {
-        let interval = Some(Span::from_millis(100));
-        let mut repeats = Repeats::begin(ms(0), interval, 2);
+        let interval = || Some(Span::from_millis(100));
+        let mut repeats = Repeats::begin(ms(0), interval(), 2);
         assert!(!repeats.take_due(ms(99), interval));
         assert!(repeats.take_due(ms(100), interval));
         assert_eq!(repeats.at(), ms(200));
@@ -66,7 +66,7 @@ mod tests {
     fn nothing_is_repeated_without_a_path() {
         assert!(Repeats::begin(ms(0), None, 5).at().is_never());
         let mut repeats = Repeats::begin(ms(0), Some(Span::from_millis(1)), 5);
-        assert!(repeats.take_due(ms(1), None));
+        assert!(repeats.take_due(ms(1), || None));
         assert!(repeats.at().is_never());
     }
 }

@@ -2,7 +2,7 @@
 //! subflow sent.
 
 use super::allocator::{Decision, Run, Source};
-use super::path::{Mapping, Mappings, Paths, PathsView};
+use super::path::{Mapping, Mappings, PathsView, rto_of};
 use super::queues::{Filled, SendQueues};
 use super::receive;
 use super::{MultipathConnection, PathOutbox};
@@ -274,13 +274,10 @@ impl MultipathConnection {
     }
 
     fn arm_data_timer(&mut self, now: Time) {
-        let view = PathsView {
-            paths: &self.paths,
-            manager: &self.manager,
-        };
+        let (paths, manager) = (&self.paths, &self.manager);
         let queues = self.queues.as_ref();
         self.outbound.arm(|| {
-            let longest = view.longest_rto()?;
+            let longest = manager.longest_rto(rto_of(paths))?;
             let fires_at = |queues: &SendQueues| queues.fires_at(now, queues.timer());
             Some(queues.map_or(now.saturating_add(longest), fires_at))
         });
