@@ -5,7 +5,9 @@ use super::config::{
     ReceiveWindow, RecoverGuard, ResilienceConfig, RtoRule, SendBufferConfig, SendBufferRule,
     TcpConfig,
 };
-use fadeout_core::registry::{Entry, Parameter, Registered, Settings, choice, flag, integer, span};
+use fadeout_core::registry::{
+    Entry, Parameter, Registered, Settings, choice, flag, integer, span, with_defaults,
+};
 use fadeout_core::{Rate, Span};
 
 fadeout_core::parameters! {
@@ -157,38 +159,22 @@ const LINUX: &[Parameter] = &Constants::with_defaults(&[
     ("linear-syn-timeouts", "4"),
 ]);
 
-/// Linux 6.18's values that differ from the standards'. They differ from `LINUX` in the receive
-/// buffer: its growth, and tcp_rmem[2] of 32 MiB.
-const LINUX_6_18: &[Parameter] = &Constants::with_defaults(&[
-    ("minimum-rto", "200 ms"),
-    ("maximum-rto", "120 s"),
-    ("rto-rule", "linux"),
-    ("timer-wheel", "true"),
-    ("undo", "true"),
-    ("frto", "true"),
-    ("tail-loss-probe", "true"),
-    ("prr", "true"),
-    ("ack-rule", "linux"),
-    ("delayed-ack", "40 ms"),
-    ("sack-compression", "true"),
-    ("receive-window", "autotuned"),
-    ("maximum-receive-window", "16777216"),
-    ("receive-buffer-growth", "linux-6.18"),
-    ("tso-bursts", "true"),
-    ("send-buffer", "linux"),
-    ("linear-syn-timeouts", "4"),
-]);
+/// Values of `LINUX` with the receive buffer of Linux 6.18: its growth, and tcp_rmem[2] of 32 MiB.
+const LINUX_6_18: &[Parameter] = &with_defaults::<{ LINUX.len() }>(
+    LINUX,
+    &[
+        ("maximum-receive-window", "16777216"),
+        ("receive-buffer-growth", "linux-6.18"),
+    ],
+);
 
 /// Values of TCP stacks before SACK.
 const CLASSIC: &[Parameter] =
     &Constants::with_defaults(&[("timestamps", "false"), ("initial-window", "3")]);
 
 /// Values of `CLASSIC` without the additions of RFC 6582.
-const RENO: &[Parameter] = &Constants::with_defaults(&[
-    ("timestamps", "false"),
-    ("initial-window", "3"),
-    ("recover-guard", "none"),
-]);
+const RENO: &[Parameter] =
+    &with_defaults::<{ CLASSIC.len() }>(CLASSIC, &[("recover-guard", "none")]);
 
 fadeout_core::registry! {
     /// Profiles that a scenario may name.
