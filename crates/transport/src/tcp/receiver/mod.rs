@@ -360,19 +360,23 @@ impl Receiver {
 
     /// Stores data of a segment. Returns true if data behind a gap was merged into a packet.
     fn store(&mut self, segment: &Segment, range: Range<u64>, is_in_order: bool) -> bool {
-        let (whole, peer_mss) = (self.kind_of(segment.len), self.peer_mss);
-        let Some(Parts { size, .. }) = self.parts else {
-            return (self.packets).store_one(range, is_in_order, whole);
-        };
-        let kind = |len: u32| whole.lacking_by(peer_mss.saturating_sub(len));
-        (self.packets).store_parts(range, segment.seq, size, is_in_order, kind)
+        let kind = self.kinds();
+        match self.parts {
+            None => (self.packets).store_one(range, is_in_order, kind(segment.len)),
+            Some(Parts { size, .. }) => {
+                (self.packets).store_parts(range, segment.seq, size, is_in_order, kind)
+            }
+        }
     }
 
-    /// Returns the properties that decide into which packet `len` payload bytes are merged.
-    fn kind_of(&self, len: u32) -> Kind {
-        Kind {
-            mapping_end: self.of_connection.map_or(0, |info| info.mapping_end),
-            lacking: self.peer_mss.saturating_sub(len).into(),
+    /// Returns a function of a packet's payload in bytes. It returns the properties that decide
+    /// into which packet the payload is merged.
+    fn kinds(&self) -> impl Fn(u32) -> Kind + use<> {
+        let mapping_end = self.of_connection.map_or(0, |info| info.mapping_end);
+        let peer_mss = self.peer_mss;
+        move |len| Kind {
+            mapping_end,
+            lacking: peer_mss.saturating_sub(len).into(),
         }
     }
 
@@ -381,7 +385,7 @@ impl Receiver {
     fn measure_segments(&mut self, segment: &Segment) {
         let last = std::mem::take(&mut self.last_len);
         let pushes = segment.flags.has(Flags::PSH);
-        let len = self.parts.map_or(segment.len, |parts| parts.size);
+        let len = shared::size_of_parts(self, segment);
         if len >= self.peer_mss {
             if len > self.peer_mss {
                 self.window.measure_share(len);

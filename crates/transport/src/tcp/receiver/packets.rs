@@ -42,16 +42,6 @@ pub(crate) struct Kind {
     pub(crate) lacking: u64,
 }
 
-impl Kind {
-    /// Returns the kind of a packet that lacks `bytes` to a full segment.
-    pub(crate) fn lacking_by(self, bytes: u32) -> Kind {
-        Kind {
-            lacking: bytes.into(),
-            ..self
-        }
-    }
-}
-
 #[derive(Debug, Clone, Copy, Default)]
 struct Packet {
     start: u64,

@@ -55,11 +55,10 @@ pub(crate) fn held_with(receiver: &Receiver, segment: &Segment) -> Held {
     let packets = &receiver.packets;
     let own = match segment.seq <= receiver.reassembly.next() {
         true => packets.alone(segment.len.max(receiver.peer_mss)),
-        false => packets.joined(
-            segment.seq,
-            segment.end_seq(),
-            receiver.kind_of(segment.len),
-        ),
+        false => {
+            let kind = receiver.kinds()(segment.len);
+            packets.joined(segment.seq, segment.end_seq(), kind)
+        }
     };
     Held::Memory(packets.memory() + own)
 }
@@ -90,7 +89,8 @@ pub(crate) fn set_parts(receiver: &mut Receiver, parts: Option<Parts>) {
     receiver.parts = parts;
 }
 
-/// Returns the payload of the full packets that were merged into a segment, bytes.
+/// Returns the payload of the full packets that were merged into a segment, bytes. The payload of
+/// a single packet is that of its segment.
 pub(crate) fn size_of_parts(receiver: &Receiver, segment: &Segment) -> u32 {
     receiver.parts.map_or(segment.len, |parts| parts.size)
 }
