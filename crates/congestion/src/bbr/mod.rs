@@ -14,3 +14,10 @@ use max_filter::MaxFilter;
 use probe_rtt::ProbeRttTimer;
 use round::RoundCounter;
 use windowed_max::WindowedMax;
+
+/// Smallest window, in segments.
+const MIN_WINDOW: f64 = 4.0;
+/// Window at the start of a connection, in segments (TCP_INIT_CWND).
+const INITIAL_WINDOW: f64 = 10.0;
+/// Number of microseconds in a second.
+const USEC: f64 = 1e6;

@@ -24,7 +24,7 @@ use super::super::registry::constant;
 use super::super::{
     AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryState, Window,
 };
-use super::{ProbeRttTimer, RoundCounter, WindowedMax};
+use super::{INITIAL_WINDOW, MIN_WINDOW, ProbeRttTimer, RoundCounter, USEC, WindowedMax};
 use aggregation::Aggregation;
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, integer, number, span};
@@ -34,11 +34,6 @@ use policer::Policer;
 /// Pacing gain of STARTUP, and gain of the window until the pipe is full: a little above 2/ln 2.
 const HIGH_GAIN: f64 = 739.0 / 256.0;
 const DRAIN_GAIN: f64 = 88.0 / 256.0;
-/// Smallest window, in segments.
-const MIN_WINDOW: f64 = 4.0;
-/// Window at the start of a connection (TCP_INIT_CWND).
-const INITIAL_WINDOW: f64 = 10.0;
-const USEC: f64 = 1e6;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mode {

@@ -62,22 +62,20 @@ mod tests {
         extra.restart(at_ms(0));
         // The first ACK begins an epoch with 25 segments, and five more make 30. 45 segments
         // arrived within 20 ms. The bandwidth explains 10 of them, so the excess is 35.
-        extra.on_ack(&ack(at_ms(10), 25), 0, 1000.0, 100.0);
-        assert_eq!(extra.max(), 25.0);
-        extra.on_ack(&ack(at_ms(10), 5), 0, 1000.0, 100.0);
-        assert_eq!(extra.max(), 30.0);
-        extra.on_ack(&ack(at_ms(20), 15), 0, 1000.0, 100.0);
-        assert_eq!(extra.max(), 35.0);
+        for (ms, acked, largest) in [(10, 25, 25.0), (10, 5, 30.0), (20, 15, 35.0)] {
+            extra.on_ack(&ack(at_ms(ms), acked), 0, 1000.0, 100.0);
+            assert_eq!(extra.max(), largest, "at {ms} ms");
+        }
     }
 
     #[test]
     fn a_burst_counts_for_at_most_the_window_and_for_ten_rounds() {
         let mut extra = ExtraAcked::new();
-        extra.on_ack(&ack(at_ms(0), 25), 0, 1000.0, 10.0);
-        assert_eq!(extra.max(), 10.0);
-        extra.on_ack(&ack(at_ms(1000), 2), 9, 1000.0, 10.0);
-        assert_eq!(extra.max(), 10.0);
-        extra.on_ack(&ack(at_ms(2000), 2), 10, 1000.0, 10.0);
-        assert_eq!(extra.max(), 2.0);
+        for (ms, acked, round, largest) in
+            [(0, 25, 0, 10.0), (1000, 2, 9, 10.0), (2000, 2, 10, 2.0)]
+        {
+            extra.on_ack(&ack(at_ms(ms), acked), round, 1000.0, 10.0);
+            assert_eq!(extra.max(), largest, "in round {round}");
+        }
     }
 }

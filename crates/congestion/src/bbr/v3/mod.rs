@@ -29,7 +29,7 @@ use super::super::registry::constant;
 use super::super::{
     AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryState, Window,
 };
-use super::{MaxFilter, ProbeRttTimer, RoundCounter};
+use super::{INITIAL_WINDOW, MIN_WINDOW, MaxFilter, ProbeRttTimer, RoundCounter, USEC};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Entry, Registered, Settings, number, span};
 use fadeout_core::{Rate, Span, Time};
@@ -37,10 +37,6 @@ use model::Model;
 use pacing::PacingRate;
 use plateau::Plateau;
 use probe_bw::Probe;
-
-/// Smallest window, in segments.
-const MIN_WINDOW: f64 = 4.0;
-const INITIAL_WINDOW: f64 = 10.0;
 
 /// State of the state machine (section 5.3). DOWN, CRUISE, REFILL and UP make up PROBE_BW.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

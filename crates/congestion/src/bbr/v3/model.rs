@@ -4,10 +4,8 @@
 use super::super::super::AckSample;
 use super::extra_acked::ExtraAcked;
 use super::min_rtt::MinRttFilter;
-use super::{INITIAL_WINDOW, MIN_WINDOW, MaxFilter, RoundCounter};
+use super::{INITIAL_WINDOW, MIN_WINDOW, MaxFilter, RoundCounter, USEC};
 use fadeout_core::{Span, Time};
-
-const USEC: f64 = 1e6;
 
 /// Bounds that losses set. A bound is infinite before its first loss.
 #[derive(Debug, Clone, Copy, PartialEq)]
