@@ -34,7 +34,7 @@ pub use error::BuildError;
 pub(crate) use flow::{default_congestion_control, is_datagrams};
 pub(crate) use outdoors::holds;
 pub(crate) use quic::DEFAULT_CONTROL;
-pub(crate) use radio::{Bounds, surroundings};
+pub(crate) use radio::{Bounds, named_error, surroundings};
 
 use crate::directory::Directory;
 use crate::routing::Topology;

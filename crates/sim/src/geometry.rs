@@ -1,6 +1,6 @@
 //! Positions of the UEs of a scenario.
 
-use crate::build::{BuildError, recordings, surroundings};
+use crate::build::{BuildError, named_error, recordings, surroundings};
 use fadeout_core::{GeometryRow, Motion, Time};
 use fadeout_radio::access;
 use fadeout_scenario::Scenario;
@@ -17,7 +17,7 @@ pub fn geometry(scenario: &Scenario) -> Result<Vec<GeometryRow>, BuildError> {
     }
     let recorded = recordings(scenario)?;
     let found = access::geometry(&config, &recorded, scenario.seed, &mut places);
-    let found = found.map_err(|error| BuildError::of_radio(scenario, &error))?;
+    let found = found.map_err(|error| named_error(scenario, &error))?;
     let rows = scenario.ues.iter().zip(found).map(|(ue, geometry)| {
         let place = places.kinematics_at(ue.node, Time::ZERO).position;
         let finite = |db: f64| db.is_finite().then_some(db);

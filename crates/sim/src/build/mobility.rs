@@ -2,8 +2,7 @@
 
 mod config;
 
-use super::radio::named_error;
-use super::{BuildError, ChoosePolicy, dual, utra};
+use super::{BuildError, ChoosePolicy, dual, named_error, utra};
 use crate::directory::{Directory, FlowEntry};
 use crate::hop::Hop;
 use crate::routing::{Topology, backward};

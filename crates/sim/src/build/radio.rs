@@ -32,13 +32,6 @@ use fadeout_scenario::{
     self as scenario, Duplication, LegChoice as Choice, Movement, Named, Scenario, SplitPath,
 };
 
-impl BuildError {
-    /// Converts an error of the radio access, and adds the name of the cell, UE or bearer.
-    pub(crate) fn of_radio(scenario: &Scenario, error: &RadioError) -> BuildError {
-        named_error(scenario, error)
-    }
-}
-
 /// Builds the radio access of a scenario. `None` without cells.
 pub(super) fn build(scenario: &Scenario) -> Result<Option<Radio>, BuildError> {
     if scenario.cells.is_empty() {
@@ -222,8 +215,8 @@ pub(super) fn info(scenario: &Scenario, radio: Option<&Radio>) -> RadioInfo {
     }
 }
 
-/// Converts an error of the radio access. The name of the cell or UE replaces its number.
-pub(super) fn named_error(scenario: &Scenario, error: &RadioError) -> BuildError {
+/// Converts an error of the radio access. The name of the cell, UE or bearer replaces its number.
+pub(crate) fn named_error(scenario: &Scenario, error: &RadioError) -> BuildError {
     let reason = error.reason();
     match error {
         RadioError::Phy { cell, .. }
