@@ -177,20 +177,24 @@ impl SendQueue {
 
     /// Returns the state of the queue for an endpoint, before a step of the endpoint.
     pub(crate) fn state_for(&mut self, endpoint: EndpointId) -> HostQueue {
-        let free = self.limit.saturating_sub(self.waiting.len() as u64);
-        if free == 0 {
+        if self.is_full() {
             self.refused.insert(endpoint);
         }
         HostQueue {
             own: self.own.get(&endpoint).copied().unwrap_or(0),
-            free,
+            free: self.free(),
             is_small: self.is_small,
         }
     }
 
+    /// Returns the number of packets that the queue still accepts.
+    fn free(&self) -> u64 {
+        self.limit.saturating_sub(self.waiting.len() as u64)
+    }
+
     /// True if the queue accepts no more datagrams.
     pub(crate) fn is_full(&self) -> bool {
-        self.waiting.len() as u64 >= self.limit
+        self.free() == 0
     }
 
     /// Appends a packet of `size` bytes from an endpoint.
@@ -294,13 +298,10 @@ impl Hosts {
     }
 
     /// Returns the numbers of the queues that have packets.
-    pub(crate) fn waiting(&self) -> impl Iterator<Item = u32> + use<> {
-        let waiting: Vec<u32> = (0..)
-            .zip(&self.queues)
-            .filter(|(_, queue)| !queue.waiting.is_empty())
-            .map(|(number, _)| number)
-            .collect();
-        waiting.into_iter()
+    pub(crate) fn waiting(&self) -> Vec<u32> {
+        let queues = (0..).zip(&self.queues);
+        let waiting = queues.filter(|(_, queue)| !queue.waiting.is_empty());
+        waiting.map(|(number, _)| number).collect()
     }
 
     /// Returns the number of packets in all queues.

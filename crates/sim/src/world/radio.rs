@@ -63,9 +63,7 @@ impl<P: Probe> World<P> {
             leave_radio(self, packet);
         }
         self.arrivals = arrivals;
-        if self.hosts.is_some() {
-            self.serve_hosts();
-        }
+        self.serve_hosts();
         if let Some(radio) = &mut self.radio {
             radio.arm(&mut self.agenda);
         }
