@@ -33,14 +33,9 @@ impl<P: Probe> World<P> {
     fn connect_with_data(&mut self, id: FlowId, opens: EndpointId) {
         let own = self.flows[id.index()].side_of(opens);
         let mut asks = std::mem::take(&mut self.asks);
-        let written = match asks.first() {
-            Some(&(end, Request::Write(bytes))) if end == own => Some(AppCommand::Write(bytes)),
-            Some(&(end, Request::WriteForever)) if end == own => Some(AppCommand::WriteForever),
-            _ => None,
-        };
-        if written.is_some() {
-            asks.remove(0);
-        }
+        let is_written = |&(end, request): &Ask| end == own && request != Request::Close;
+        let writes = asks.first().is_some_and(is_written);
+        let written = writes.then(|| command_of(asks.remove(0).1));
         self.show_host_queue(opens);
         if let Transport::Tcp(tcp) = &mut self.endpoints[opens].transport {
             for command in written.into_iter().chain([AppCommand::Connect]) {
@@ -80,18 +75,22 @@ fn carry_out_requests<P: Probe>(world: &mut World<P>, id: FlowId) {
     let (sender, receiver) = (flow.sender, flow.receiver);
     let mut asks = std::mem::take(&mut world.asks);
     for (end, request) in asks.drain(..) {
-        let command = match request {
-            Request::Write(bytes) => AppCommand::Write(bytes),
-            Request::WriteForever => AppCommand::WriteForever,
-            Request::Close => AppCommand::Close,
-        };
         let endpoint = match end {
             FlowEnd::Sender => sender,
             FlowEnd::Receiver => receiver,
         };
-        world.command(endpoint, command);
+        world.command(endpoint, command_of(request));
     }
     world.asks = asks;
+}
+
+/// Returns the command for a connection that an application's request means.
+fn command_of(request: Request) -> AppCommand {
+    match request {
+        Request::Write(bytes) => AppCommand::Write(bytes),
+        Request::WriteForever => AppCommand::WriteForever,
+        Request::Close => AppCommand::Close,
+    }
 }
 
 impl Flow {
