@@ -109,8 +109,8 @@ impl ReceivePath {
         self.ready.push_back((at, to, arrived));
     }
 
-    /// Releases the segments whose time is over. Returns the next segment for TCP. `None` if none
-    /// is due.
+    /// Passes the segments that receive offload has held long enough to the processor. Returns the
+    /// next segment for TCP. `None` if none is due.
     pub(crate) fn next_due(&mut self, now: Time) -> Option<(EndpointId, Arrived)> {
         while self.held.front().is_some_and(|held| held.until <= now) {
             self.release(now, Some(0));

@@ -194,6 +194,7 @@ mod tests {
         path_alone.include_path(1 << 23);
         assert_eq!(path_alone.assignments(), [longer]);
     }
+
     #[test]
     fn a_constant_applies_if_it_is_given_and_two_flows_may_not_give_two_values() {
         let mut settings = KernelSettings::default();

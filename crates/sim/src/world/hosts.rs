@@ -7,11 +7,13 @@ use crate::hop::Hop;
 use crate::host::{Arrived, Hosts, SendQueue};
 use fadeout_core::{Bytes, EndpointId, PacketId, Probe, Protocol, Span, Time};
 
-/// Shortest time after which a host looks again at the buffer of a link that was full.
+/// Shortest time after which a host reads the buffer of a link again that was full.
 const SHORTEST_WAIT: Span = Span::from_micros(10);
-/// Longest time after which a host looks again. A closed link may never empty its buffer.
+/// Longest time after which a host reads the buffer again. A closed link may never empty its
+/// buffer.
 const LONGEST_WAIT: Span = Span::from_millis(100);
-/// Divisor of the time that a link needs for its buffer. A host looks again after this part.
+/// Divisor of the time in which a link empties its buffer. A host reads the buffer again after the
+/// quotient.
 const PARTS_OF_BUFFER: u64 = 8;
 
 impl Hosts {
@@ -158,7 +160,7 @@ impl<P: Probe> World<P> {
         true
     }
 
-    /// Passes packets of all hosts' queues to their devices, as far as these take them.
+    /// Passes packets of all hosts' queues to their devices, as many as the devices take.
     #[inline]
     pub(super) fn serve_hosts(&mut self) {
         let Some(hosts) = &self.hosts else {
@@ -245,7 +247,7 @@ impl<P: Probe> World<P> {
         }
     }
 
-    /// Schedules the next look at a link whose buffer was full. A bearer wakes the host itself.
+    /// Schedules the next reading of a link's buffer that was full. A bearer wakes the host itself.
     fn arm_host_queue(&mut self, queue: u32) {
         let now = self.agenda.now();
         let Some(hosts) = self.hosts.as_deref_mut() else {

@@ -106,7 +106,7 @@ enum Event {
         path: u32,
         generation: u32,
     },
-    /// A host looks again at the buffer of its network device.
+    /// A host reads the buffer of its network device again.
     HostQueue {
         queue: u32,
         generation: u32,

@@ -64,7 +64,8 @@ impl Coalesced {
         true
     }
 
-    /// True if no segment can be appended, because the last one ends a burst of the sender.
+    /// True if no segment can be appended, because the last one is shorter or ends a burst of the
+    /// sender.
     pub fn is_complete(&self) -> bool {
         self.is_complete
     }

@@ -68,7 +68,8 @@ mod tests {
             let of = |copied, beyond| buffer(rule, reading(copied, 20_000, beyond));
             [of(20_000, 0), of(20_000, 5_000), of(40_000, 0)]
         };
-        // Twice the reads; then growth of 100 % on top of it, twice.
+        // The buffer is twice the reads. In the last case the reads grow by 100 %, which adds 200 %
+        // to the buffer.
         assert_eq!(sizes(BufferGrowth::Linux612), [63_168, 63_168, 309_504]);
         assert_eq!(sizes(BufferGrowth::Linux618), [40_000, 45_000, 240_000]);
     }

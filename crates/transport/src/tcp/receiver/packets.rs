@@ -239,8 +239,8 @@ impl Packets {
 
     /// Stores the data of a segment in `range`, in order or behind a gap. A merged segment with
     /// packets of `size` bytes begins at `first`, and its packets are stored one by one. `kind`
-    /// returns the properties of a packet by its payload. Returns true if data behind a gap was
-    /// merged into a packet.
+    /// returns the properties of a packet by its payload. Returns true if the last packet was
+    /// merged into one behind a gap.
     pub(crate) fn store_parts(
         &mut self,
         range: Range<u64>,
