@@ -158,9 +158,9 @@ impl Managed<'_> {
         report: &MeasurementReport,
         env: &mut Env<'_, impl Probe>,
     ) {
-        let cells = self.service.cells.iter();
-        let carriers: Vec<Hertz> = cells.map(|cell| cell.plan.config.carrier).collect();
-        let is_one = |one: CellId, other: CellId| carriers[one.index()] == carriers[other.index()];
+        let (cells, kinds) = (self.cells, self.kinds);
+        let carrier = |cell: CellId| Some(kinds[cells.binary_search(&cell).ok()?].carrier);
+        let is_one = |one: CellId, other: CellId| carrier(one) == carrier(other);
         self.with_effects(env, |state, seen, effects| {
             let change = &mut state.secondary_cell_change;
             change.on_report(report, is_one, seen, effects);
