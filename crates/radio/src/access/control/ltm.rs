@@ -10,6 +10,7 @@
 //! Standard: TS 38.300 §9.2.3.5; TS 38.321 §5.18.35; TS 38.331 §5.3.5.18.
 
 use super::managed::{Managed, record_cell_event};
+use super::random_access::is_to_candidate;
 use crate::air::InstantCache;
 use crate::air::measure::round_trip;
 use crate::cell::CellMac;
@@ -256,9 +257,4 @@ impl Managed<'_> {
                 .on_switched([source, cell], lacks_candidates, step);
         });
     }
-}
-
-/// Returns true if the procedure enters one of the candidates that stay prepared.
-pub(crate) fn is_to_candidate(procedure: Procedure) -> bool {
-    matches!(procedure, Procedure::Ltm | Procedure::Recovery)
 }
