@@ -29,7 +29,7 @@ impl Managed<'_> {
             _ => None,
         };
         let stack = &self.service.stack;
-        let mut effects = Effects::new();
+        let mut effects = std::mem::take(self.effects);
         let mut step = Step {
             now: env.now,
             seed: self.service.seed,
@@ -68,7 +68,7 @@ impl Managed<'_> {
             access,
             secondaries: stack.ues[self.ue.index()].config().aggregation,
         };
-        let mut effects = Effects::new();
+        let mut effects = std::mem::take(self.effects);
         let outcome = action(self.state, &seen, &mut effects);
         self.carry_out_all(effects, env);
         outcome
@@ -80,6 +80,8 @@ impl Managed<'_> {
         while let Some(effect) = effects.pop_front() {
             self.carry_out(effect, env);
         }
+        // The next step uses the memory of this list.
+        *self.effects = effects;
     }
 
     /// Applies `action` to the network's state machine of the UE, then carries out the decisions

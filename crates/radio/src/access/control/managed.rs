@@ -8,6 +8,7 @@ use crate::config::{Env, MobilityConfig};
 use crate::rlc::Generation;
 use crate::rrc::CellSelection;
 use crate::rrc::contention::Contention;
+use crate::rrc::effect::Effects;
 use crate::rrc::filter::Level;
 use crate::rrc::message::Message;
 use crate::rrc::mobility::UeMobility;
@@ -33,6 +34,8 @@ pub(crate) struct Managed<'a> {
     /// Number of the next message.
     pub next_message: &'a mut u64,
     pub moves: &'a mut Vec<Move>,
+    /// Memory for the effects of the next step. Always empty.
+    pub effects: &'a mut Effects,
     /// Scratch space for the levels of the cells, valid during one measurement.
     pub samples: &'a mut Vec<Level>,
     /// Scratch space for the positions of the evaluated cells, valid during one measurement.

@@ -8,6 +8,7 @@ use crate::access::plane::service::Service;
 use crate::access::plane::stack::Stack;
 use crate::config::{AirInterface, LegId, MobilityConfig};
 use crate::rrc::contention::Contention;
+use crate::rrc::effect::Effects;
 use crate::rrc::filter::Level;
 use crate::rrc::mobility::UeMobility;
 use crate::rrc::policy::Policy;
@@ -30,6 +31,7 @@ pub(crate) struct Mobility {
     /// Number of the next message.
     pub next_message: u64,
     pub moves: Vec<Move>,
+    pub effects: Effects,
     pub samples: Vec<Level>,
     pub visited: Vec<usize>,
     pub least_db: Vec<f64>,
@@ -105,6 +107,7 @@ impl Mobility {
             held,
             next_message,
             moves,
+            effects,
             samples,
             visited,
             least_db,
@@ -127,6 +130,7 @@ impl Mobility {
                 held,
                 next_message,
                 moves,
+                effects,
                 samples,
                 visited,
                 least_db,

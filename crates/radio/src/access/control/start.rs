@@ -16,6 +16,7 @@ use crate::air::beams::BeamView;
 use crate::config::{BearerConfig, Env, MobilityConfig, RadioError};
 use crate::rlc::Generation;
 use crate::rrc::contention::Contention;
+use crate::rrc::effect::Effects;
 use crate::rrc::mobility::UeMobility;
 use crate::rrc::policy::{HandoverPolicy, Policy};
 use fadeout_core::{CellId, NullProbe, PacketPool, Time, UeId};
@@ -123,8 +124,7 @@ pub(crate) fn begin(
     let evaluations = EvaluationSchedule::new(first.collect(), config.monitoring.period);
     if ues.iter().any(Option::is_some) {
         let at = evaluations.wake_at();
-        let events = &mut service.stack.events;
-        events.schedule(at, Event::LinkEvaluations);
+        service.stack.events.schedule(at, Event::LinkEvaluations);
     }
     let mut mobility = Box::new(Mobility {
         config,
@@ -136,6 +136,7 @@ pub(crate) fn begin(
         loads,
         next_message: 0,
         moves: Vec::new(),
+        effects: Effects::new(),
         samples: Vec::new(),
         visited: Vec::new(),
         least_db: Vec::new(),
