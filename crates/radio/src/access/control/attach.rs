@@ -100,10 +100,7 @@ impl Attaching<'_, '_> {
                 self.send_answer(leg, env);
             }
         }
-        let is_due = |attach: &Attach| attach.wired_at() <= env.now;
-        if self.0.state.attach.as_deref().is_some_and(is_due) {
-            self.with_attach(env, |attach, is_home, step| attach.on_due(is_home, step));
-        }
+        self.with_attach(env, |attach, is_home, step| attach.on_due(is_home, step));
     }
 
     /// Runs a step of the network's side of the procedure. The action also learns whether the core
