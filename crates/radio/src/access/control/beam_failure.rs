@@ -59,16 +59,15 @@ impl Managed<'_> {
         let Some(&leg) = leg.filter(|_| is_due && self.state.is_connected()) else {
             return;
         };
-        if let Some(evaluation) = self.evaluate_beams(leg, motion, env.now) {
-            self.with_effects(env, |state, seen, effects| {
-                if let Some(watch) = &mut state.beams {
-                    watch.on_evaluation(evaluation, seen, effects);
-                }
-            });
-        }
+        let evaluation = self.evaluate_beams(leg, motion, env.now);
         let is_step_due = self.with_effects(env, |state, seen, effects| {
-            let watch = state.beams.as_mut();
-            watch.is_some_and(|watch| watch.on_due(seen.now, effects))
+            let Some(watch) = &mut state.beams else {
+                return false;
+            };
+            if let Some(evaluation) = evaluation {
+                watch.on_evaluation(evaluation, seen, effects);
+            }
+            watch.on_due(seen.now, effects)
         });
         if !is_step_due {
             return;
