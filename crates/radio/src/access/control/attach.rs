@@ -21,8 +21,7 @@ pub(crate) struct Attaching<'m, 'a>(pub &'m mut Managed<'a>);
 impl Attaching<'_, '_> {
     /// Makes the UE idle. Its first attach attempt is at the time `at`.
     pub(crate) fn begin(&mut self, at: Time, env: &mut Env<'_, impl Probe>) {
-        let leg = self.0.service.stack.ues[self.0.ue.index()].legs().first();
-        let Some(&leg) = leg else {
+        let Some(leg) = self.0.leg() else {
             return;
         };
         let cell = self.0.service.stack.legs[leg.index()].config.cell;

@@ -55,8 +55,8 @@ impl Managed<'_> {
     ) {
         let watch = self.state.beams.as_ref();
         let is_due = watch.is_some_and(|watch| watch.wake_at() <= env.now);
-        let leg = self.service.stack.ues[self.ue.index()].legs().first();
-        let Some(&leg) = leg.filter(|_| is_due && self.state.is_connected()) else {
+        let is_due = is_due && self.state.is_connected();
+        let Some(leg) = self.leg().filter(|_| is_due) else {
             return;
         };
         let evaluation = self.evaluate_beams(leg, motion, env.now);
@@ -87,7 +87,7 @@ impl Managed<'_> {
 
     /// Keeps the UE's beams, or lets them follow the channel.
     pub(crate) fn hold_beams(&mut self, are_held: bool, now: Time) {
-        if let Some(&leg) = self.service.stack.ues[self.ue.index()].legs().first() {
+        if let Some(leg) = self.leg() {
             BeamView(&mut self.service.stack.air).hold_beams(leg, now, are_held);
         }
     }

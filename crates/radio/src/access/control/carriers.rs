@@ -123,8 +123,7 @@ impl Managed<'_> {
     /// Adds those of the given cells that are not yet secondary cells of the UE.
     pub(crate) fn add_secondary_cells(&mut self, all: Aggregation, env: &mut Env<'_, impl Probe>) {
         let before = self.aggregation();
-        let primary = self.service.stack.ues[self.ue.index()].legs().first();
-        let Some(&primary) = primary else { return };
+        let Some(primary) = self.leg() else { return };
         if before.cells() == all.cells() {
             return;
         }
@@ -186,8 +185,7 @@ impl Managed<'_> {
 
     /// Removes a secondary cell of the UE.
     pub(crate) fn drop_secondary_cell(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) {
-        let primary = self.service.stack.ues[self.ue.index()].legs().first();
-        if let Some(&primary) = primary {
+        if let Some(primary) = self.leg() {
             self.service.drop_secondary(primary, cell, env);
         }
     }

@@ -157,7 +157,7 @@ impl Conditional<'_, '_> {
 
     /// Handles the list of candidates at the UE.
     pub(crate) fn on_candidates(&mut self, all: Candidates, env: &mut Env<'_, impl Probe>) {
-        let Some(leg) = self.0.service.stack.ues[self.0.ue.index()].legs().first() else {
+        let Some(leg) = self.0.leg() else {
             return;
         };
         let cell = self.0.service.stack.legs[leg.index()].config.cell;

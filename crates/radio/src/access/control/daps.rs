@@ -217,7 +217,7 @@ impl DapsHandover<'_, '_> {
         let cell = self.0.service.stack.legs[leg.index()].config.cell;
         let ue = self.0.ue;
         record_cell_event((ue, cell), RrcEvent::AccessDone, env);
-        let Some(&source) = self.0.service.stack.ues[ue.index()].legs().first() else {
+        let Some(source) = self.0.leg() else {
             return;
         };
         self.0

@@ -314,8 +314,7 @@ impl Managed<'_> {
         if let Some(ltm) = &mut self.state.ltm {
             ltm.on_left();
         }
-        let leg = self.service.stack.ues[ue.index()].legs().first().copied();
-        if let Some(leg) = leg {
+        if let Some(leg) = self.leg() {
             self.release_secondary_cells(leg, env);
             let cell = self.service.stack.legs[leg.index()].config.cell;
             let load = &mut self.loads[cell.index()];

@@ -85,13 +85,9 @@ impl Managed<'_> {
         let sleep = self.service.sleep(self.ue, env.now);
         let over = Evaluation::new(self.config, sleep.filter(|_| !is_in_trouble));
         self.state.link.begin(env.now, over);
-        let leg = self.service.stack.ues[self.ue.index()]
-            .legs()
-            .first()
-            .copied();
         // Links of 3G cells are not monitored in this model.
         let is_there = self.state.has_link() && !self.is_in_utra();
-        let Some(leg) = leg.filter(|_| is_there) else {
+        let Some(leg) = self.leg().filter(|_| is_there) else {
             return;
         };
         let evaluation = LinkEvaluation {

@@ -79,15 +79,13 @@ impl Managed<'_> {
         if is_idle || !ltm.is_some_and(|ltm| ltm.is_report_due(now, config.report_period)) {
             return;
         }
-        let stack = &mut self.service.stack;
-        let (Some(serving), Some(&leg)) =
-            (stack.serving_cell(ue), stack.ues[ue.index()].legs().first())
-        else {
+        let serving = self.service.stack.serving_cell(ue);
+        let (Some(serving), Some(leg)) = (serving, self.leg()) else {
             return;
         };
         let error_db = self.config.measurement_error_db;
         let draws = &mut self.state.draws;
-        let air = &mut stack.air;
+        let air = &mut self.service.stack.air;
         let cache = &mut InstantCache::default();
         let mut level = |cell| {
             let level = air.measure_level((ue, cell), (now, cache), motion)?;

@@ -4,7 +4,7 @@
 use crate::access::plane::event::Event;
 use crate::access::plane::moves::Move;
 use crate::access::plane::service::Service;
-use crate::config::{Env, MobilityConfig};
+use crate::config::{Env, LegId, MobilityConfig};
 use crate::rlc::Generation;
 use crate::rrc::CellSelection;
 use crate::rrc::contention::Contention;
@@ -147,10 +147,16 @@ impl Managed<'_> {
             .on_packet(env.now, entering, env.pool, env.probe);
     }
 
+    /// Returns the UE's leg in its serving cell, or in its last serving cell. `None` if the UE had
+    /// no serving cell yet.
+    pub(crate) fn leg(&self) -> Option<LegId> {
+        let rrc = &self.service.stack.ues[self.ue.index()];
+        rrc.legs().first().copied()
+    }
+
     /// Wakes the UE's cell for downlink messages that wait.
     pub(crate) fn wake_downlink(&mut self, now: Time) {
-        let leg = self.service.stack.ues[self.ue.index()].legs().first();
-        let leg = leg.copied();
+        let leg = self.leg();
         self.service.activate(now, leg, Direction::Downlink, 0);
     }
 

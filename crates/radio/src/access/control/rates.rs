@@ -8,9 +8,8 @@ impl Managed<'_> {
     /// Computes the UE's downlink rate and reports a change. The rate is that of the MCS for the
     /// UE's SINR without fading, divided by the number of UEs in the cell.
     pub(crate) fn report_rate(&mut self, env: &mut Env<'_, impl Probe>) {
-        let leg = self.service.stack.ues[self.ue.index()].legs().first();
         let is_used = self.state.rates.are_used() && self.state.is_connected();
-        let Some(&leg) = leg.filter(|_| is_used) else {
+        let Some(leg) = self.leg().filter(|_| is_used) else {
             return;
         };
         let stack = &self.service.stack;
