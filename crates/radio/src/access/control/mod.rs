@@ -2,7 +2,7 @@
 
 pub(super) mod attach;
 mod beam_failure;
-pub(super) mod carriers;
+mod carriers;
 mod cell_entry;
 pub(super) mod conditional;
 pub(super) mod daps;
@@ -10,7 +10,7 @@ mod failure;
 mod gaps;
 mod handover;
 mod link_evaluation;
-pub(super) mod ltm;
+mod ltm;
 pub(super) mod managed;
 mod measure;
 pub(super) mod mobility;
