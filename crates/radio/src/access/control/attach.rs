@@ -1,8 +1,7 @@
 //! Attach of a UE that is idle at the start: cell selection, RRC setup, bearers and failed
 //! attempts.
 
-use super::managed::{Managed, record_cell_event};
-use super::managed::{leave_signalling, seconds};
+use super::managed::{Managed, leave_signalling, record_cell_event, seconds};
 use crate::bearer::Drb;
 use crate::config::{Env, Fate, LegId};
 use crate::rrc::attach::{Attach, SEARCH_PERIOD};

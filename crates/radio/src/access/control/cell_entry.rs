@@ -1,7 +1,6 @@
 //! Last steps of a UE's entry into a cell. All entry procedures end with these steps.
 
-use super::managed::Managed;
-use super::managed::seconds;
+use super::managed::{Managed, seconds};
 use super::scg::Scg;
 use crate::access::plane::connect::connect_some_bearers;
 use crate::access::plane::moves::Move;

@@ -13,8 +13,7 @@
 //!
 //! Standard: TS 38.300 §9.2.3.4; TS 38.331 §5.3.5.13; TS 36.331 §5.3.5.9.
 
-use super::managed::seconds;
-use super::managed::{Managed, record_cell_event};
+use super::managed::{Managed, record_cell_event, seconds};
 use super::random_access::is_to_candidate;
 use crate::access::plane::event::Event;
 use crate::access::plane::moves::Move;

@@ -15,8 +15,7 @@
 
 mod leg;
 
-use super::managed::seconds;
-use super::managed::{CellKind, Managed, is_changing, record_cell_event};
+use super::managed::{CellKind, Managed, is_changing, record_cell_event, seconds};
 use crate::access::plane::service::Service;
 use crate::access::plane::stack::Stack;
 use crate::bearer::{hold_secondary, manage_secondary};

@@ -2,8 +2,7 @@
 //! UE's bearers.
 
 use super::{SECONDARY_LEG, Scg};
-use crate::access::control::managed::record_cell_event;
-use crate::access::control::managed::seconds;
+use crate::access::control::managed::{record_cell_event, seconds};
 use crate::access::control::random_access::run_random_access;
 use crate::bearer::{close_secondary, leave_secondary, open_secondary};
 use crate::config::{Env, LegId};
