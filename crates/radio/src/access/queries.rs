@@ -3,18 +3,17 @@
 use super::RadioAccess;
 use super::build::events_handled;
 use super::plane::counters::{Counters, DirectionCounters, LegCounters};
-use super::plane::event::Event;
 use super::plane::moves::Backhaul;
 use super::plane::split::last_leg;
 use super::plane::stack::Stack;
-use crate::bearer::{Carried, FrameKind, carried, compressed, interface_frame, leg_numbered};
+use crate::bearer::{Carried, FrameKind, carried, compressed, interface_frame};
 use crate::cell::CellMac;
-use crate::config::{BearerConfig, LEG_NUMBERS, co_sited};
+use crate::config::{BearerConfig, co_sited};
 use crate::leg::UplinkRequests;
 use crate::pdcp::RohcCounts;
 use crate::rrc::UeRrc;
 use crate::wire::BearerFormat;
-use fadeout_core::{CellId, Direction, DrbId, InterfaceFrame, Rate, Span, Time, UeId};
+use fadeout_core::{CellId, Direction, DrbId, InterfaceFrame, Rate, Span, UeId};
 
 impl RadioAccess {
     /// Returns the counters of each leg of a bearer in one direction. With carrier aggregation the
@@ -71,20 +70,6 @@ impl RadioAccess {
     /// does not use header compression.
     pub fn header_compression(&self, bearer: DrbId, direction: Direction) -> Option<&RohcCounts> {
         compressed(&self.service.stack.bearers[bearer.index()], direction)
-    }
-
-    /// Schedules a change of a bearer's PDCP duplication at `at`. PDCP then sends copies over the
-    /// primary path and over the legs to `cells`. A cell without a leg of the bearer is ignored.
-    pub fn duplicate_over(&mut self, bearer: DrbId, at: Time, cells: &[CellId]) {
-        let stack = &mut self.service.stack;
-        let drb = &stack.bearers[bearer.index()];
-        let is_there = |number: u8| {
-            let leg = leg_numbered(drb, number);
-            leg.is_some_and(|leg| cells.contains(&stack.legs[leg.index()].config.cell))
-        };
-        let legs = (0..LEG_NUMBERS as u8).filter(|&number| is_there(number));
-        let legs = legs.fold(0, |legs, number| legs | 1 << number);
-        stack.events.schedule(at, Event::Duplication(bearer, legs));
     }
 
     /// Returns true if a recording describes the path between a UE and a cell.

@@ -1,7 +1,9 @@
 //! Observations and decisions by the caller of a simulation.
 
 use super::RadioAccess;
-use crate::config::Env;
+use super::plane::event::Event;
+use crate::bearer::leg_numbered;
+use crate::config::{Env, LEG_NUMBERS};
 use fadeout_core::aqm::{Threshold, ThresholdError};
 use fadeout_core::{BearerRow, CellId, Direction, DrbId, PacketPool, Probe, Time, UeId};
 
@@ -78,6 +80,20 @@ impl RadioAccess {
     ) -> Result<(), ThresholdError> {
         let bearer = &mut self.service.stack.bearers[bearer.index()];
         bearer.set_threshold(now, direction, threshold)
+    }
+
+    /// Schedules a change of a bearer's PDCP duplication at `at`. PDCP then sends copies over the
+    /// primary path and over the legs to `cells`. A cell without a leg of the bearer is ignored.
+    pub fn duplicate_over(&mut self, bearer: DrbId, at: Time, cells: &[CellId]) {
+        let stack = &mut self.service.stack;
+        let drb = &stack.bearers[bearer.index()];
+        let is_there = |number: u8| {
+            let leg = leg_numbered(drb, number);
+            leg.is_some_and(|leg| cells.contains(&stack.legs[leg.index()].config.cell))
+        };
+        let legs = (0..LEG_NUMBERS as u8).filter(|&number| is_there(number));
+        let legs = legs.fold(0, |legs, number| legs | 1 << number);
+        stack.events.schedule(at, Event::Duplication(bearer, legs));
     }
 
     /// Returns a row of the data that waits in a direction of a bearer.
