@@ -94,8 +94,9 @@ impl Service {
         connect_some_bearers(self, (ue, leg), |_| true);
     }
 
-    /// Sets up a bearer, as [`RadioAccess::establish`] does. The new bearer uses the random numbers
-    /// of bearer `drawn_as`, or random numbers of its own if `drawn_as` is `None`.
+    /// Sets up a bearer, as [`RadioAccess::establish`](crate::access::RadioAccess::establish) does.
+    /// The new bearer uses the random numbers of bearer `drawn_as`, or random numbers of its own if
+    /// `drawn_as` is `None`.
     pub(crate) fn establish(
         &mut self,
         config: BearerConfig,

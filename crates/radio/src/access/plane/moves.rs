@@ -17,7 +17,7 @@ pub enum Move {
     },
     /// The core now sends downlink packets of a UE to this cell, and end markers over the old path.
     /// The caller passes the number of end markers to
-    /// [`RadioAccess::on_path_switched`](super::RadioAccess::on_path_switched).
+    /// [`RadioAccess::on_path_switched`](crate::access::RadioAccess::on_path_switched).
     Path {
         /// UE whose downlink moves.
         ue: UeId,
@@ -37,8 +37,8 @@ pub enum Move {
         ue: UeId,
     },
     /// The 3G base station of a UE stops sending. The caller hands its buffered downlink packets
-    /// again to [`RadioAccess::on_packet_at`](super::RadioAccess::on_packet_at) of the same base
-    /// station.
+    /// again to [`RadioAccess::on_packet_at`](crate::access::RadioAccess::on_packet_at) of the same
+    /// base station.
     Recall {
         /// UE whose packets come back.
         ue: UeId,
@@ -46,7 +46,7 @@ pub enum Move {
         cell: CellId,
     },
     /// A UE has left a cell of 3G. The caller hands its buffered uplink packets again to
-    /// [`RadioAccess::on_packet`](super::RadioAccess::on_packet).
+    /// [`RadioAccess::on_packet`](crate::access::RadioAccess::on_packet).
     Left {
         /// UE that left.
         ue: UeId,
