@@ -1,7 +1,8 @@
-//! Effects of the procedures of mobility, and the view that a step of a procedure has.
+//! Effects of the procedures of mobility, and the inputs of their steps.
 //!
-//! A machine receives an event and a view, and adds [`Effect`]s to a list. The executor of the
-//! radio access (`access/executor.rs`) carries them out in the order of the list.
+//! A machine receives an event and a view ([`Seen`] or [`Step`]), and adds [`Effect`]s to a list.
+//! The executor of the radio access (`access/executor.rs`) carries them out in the order of the
+//! list.
 
 use super::backhaul::NetworkNode;
 use super::message::Message;
@@ -25,7 +26,7 @@ pub(crate) type Effects = VecDeque<Effect>;
 /// Action that the executor carries out after a step of a procedure.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Effect {
-    /// Send a message.
+    /// Send this numbered message from one network node to another.
     Send {
         number: u64,
         from: NetworkNode,
@@ -69,7 +70,7 @@ pub(crate) enum Effect {
     ResumeData,
     /// The target has received the source's status transfer.
     HasStatus,
-    /// Carry out an act about the secondary node.
+    /// Carry out this action about the secondary node.
     SecondaryNode(NodeAct),
     /// Record an event of this cell. `None` stands for the serving cell.
     RecordEvent(Option<CellId>, RrcEvent),
@@ -102,7 +103,7 @@ pub(crate) enum Effect {
     SwitchCell(CellId),
 }
 
-/// View that a procedure of a UE has in a step. A procedure changes nothing in its view.
+/// Inputs of one step of a UE's procedure. A step changes none of its inputs.
 pub(crate) struct Seen<'a> {
     pub now: Time,
     pub config: &'a MobilityConfig,
@@ -130,7 +131,7 @@ impl<'a> Seen<'a> {
     }
 }
 
-/// Inputs of one step of the network, and the list of actions that the step returns.
+/// Inputs of one step of the network, and the list of effects that the step returns.
 pub(crate) struct Step<'a> {
     pub now: Time,
     /// Seed of the run.

@@ -1,7 +1,7 @@
 //! State of a UE in the procedures of mobility, with the timers of each procedure.
 //!
-//! [`Stage::Connected`] ends with a handover command or a link failure. Every other stage ends by a
-//! timer.
+//! [`Stage::Connected`] ends with a handover command or a link failure. [`Stage::Daps`] ends with
+//! the release of one of its two cells. Every other stage ends by a timer.
 //!
 //! Standard: TS 38.331 §5.3.5.5, §5.3.7, §7.1.1; TS 36.331 §5.3.5.4, §5.3.7, §7.3.
 

@@ -17,7 +17,8 @@
 //! stations and the core. [`random_access`] and [`granted`] contain the UE's entry into a cell, and
 //! [`attach`] the setup of an idle UE's bearers. [`ltm`] contains cell switches by MAC, and
 //! [`secondary_node`] contains dual connectivity. [`mobility`] contains the UE's state, and
-//! [`record`] the result row of a handover.
+//! [`record`] the result row of a handover. Procedures return [`effect`]s, which the executor of
+//! the radio access carries out.
 //!
 //! [`states`] contains the RRC states of a UE whose connection is released after a time without
 //! data.

@@ -1,6 +1,6 @@
 //! User plane of the radio access: cells, legs, bearers and the air, and the packets and transport
-//! blocks between them. Nothing here knows a procedure of mobility. [`Service`](service::Service)
-//! returns failures to its caller, which decides.
+//! blocks between them. No file of this folder uses a file of `access/` outside the folder.
+//! [`Service`](service::Service) returns failures of legs to its caller.
 
 pub(super) mod capture;
 pub(super) mod connect;
