@@ -275,9 +275,11 @@ fn a_weak_candidate_needs_contention_resolution() {
 fn after_the_recovery_timer_preambles_are_drawn() {
     // The dedicated preambles at 60 and 80 ms are lost. The timer expires at 100 ms, so the UE uses
     // contention preambles from then on.
-    let (preambles, expired, progress) = Rig::failed().recover_fully(-90.0, |ms| ms >= 100);
+    let mut rig = Rig::failed();
+    let (preambles, expired, progress) = rig.recover_fully(-90.0, |ms| ms >= 100);
     assert_eq!((preambles, expired), (vec![60, 80, 100], vec![100]));
     assert_eq!(progress, Progress::Done);
+    assert_eq!(rig.now, at_ms(115), "contention is resolved");
 }
 
 #[test]
@@ -299,9 +301,9 @@ fn so_many_preambles_in_vain_fail_the_link() {
             break;
         }
     }
-    let preamble = row(RrcEvent::PreambleSent);
-    let sent = all.iter().filter(|&&effect| effect == preamble).count();
-    assert_eq!(sent, 10, "preambleTransMax");
+    let count = |event| all.iter().filter(|&&effect| effect == row(event)).count();
+    assert_eq!(count(RrcEvent::PreambleSent), 10, "preambleTransMax");
+    assert_eq!(count(RrcEvent::BeamRecoveryExpired), 1);
     let end = [row(RrcEvent::AccessProblem), Effect::FailLink];
     assert_eq!(all[all.len() - 2..], end);
 }
