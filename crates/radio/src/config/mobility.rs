@@ -485,6 +485,12 @@ impl AccessConfig {
     pub fn least_answer(&self) -> Span {
         self.response_delay + self.message3_delay + self.resolution_delay
     }
+
+    /// Returns the predicted time of random access with a dedicated preamble. It is the longest
+    /// wait for an occasion, and the delay of the response.
+    pub(crate) fn predicted_duration(&self) -> Span {
+        self.occasion_period + self.response_delay
+    }
 }
 
 impl Default for AccessConfig {

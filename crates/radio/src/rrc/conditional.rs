@@ -146,13 +146,12 @@ impl Conditions {
             effects.push_back(Effect::SendMessage(Direction::Uplink, ready));
         }
         if let Some(starts_at) = self.take_changed_departure() {
-            let access = &seen.config.access;
-            let lasts = seen.config.procedure.interruption + access.occasion_period;
             effects.push_back(Effect::Notify(match starts_at.is_never() {
                 true => LinkInfo::BlockageEnded,
                 false => LinkInfo::BlockagePredicted {
                     starts_at,
-                    lasts: lasts + access.response_delay,
+                    lasts: seen.config.procedure.interruption
+                        + seen.config.access.predicted_duration(),
                 },
             }));
         }

@@ -131,11 +131,9 @@ impl Ltm {
                 let ends = [serving, target];
                 effects.push_back(Effect::BeginCommandedRow(Procedure::Ltm, ends));
                 effects.push_back(Effect::RecordEvent(Some(target), RrcEvent::CommandSent));
-                let access = &seen.config.access;
-                let lasts = config.interruption() + access.occasion_period + access.response_delay;
                 effects.push_back(Effect::Notify(LinkInfo::BlockagePredicted {
                     starts_at: seen.now,
-                    lasts,
+                    lasts: config.interruption() + seen.config.access.predicted_duration(),
                 }));
                 let command = Message::Switch(target);
                 effects.push_back(Effect::SendMessage(Direction::Downlink, command));

@@ -51,11 +51,9 @@ impl Managed<'_> {
             return;
         }
         let starts_at = env.now.saturating_add(self.config.usual_preparation());
-        let access = &self.config.access;
-        let lasts = self.config.procedure.interruption + access.occasion_period;
         self.notify_listeners(LinkInfo::BlockagePredicted {
             starts_at,
-            lasts: lasts + access.response_delay,
+            lasts: self.config.procedure.interruption + self.config.access.predicted_duration(),
         });
     }
 
