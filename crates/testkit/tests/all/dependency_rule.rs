@@ -1,6 +1,7 @@
 //! Rule on the dependencies between crates: the graph of ARCHITECTURE.md, checked against `cargo
 //! metadata`.
 
+use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::process::Command;
 
@@ -100,7 +101,8 @@ struct Edge {
     kind: Option<String>,
 }
 
-fn edges() -> Vec<Edge> {
+/// Returns the packages of the workspace, as `cargo metadata` describes them.
+pub(crate) fn packages() -> Vec<Value> {
     let output = Command::new(env!("CARGO"))
         .args(["metadata", "--format-version=1", "--no-deps", "--offline"])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
@@ -111,11 +113,15 @@ fn edges() -> Vec<Edge> {
         "{}",
         String::from_utf8_lossy(&output.stderr)
     );
-    let metadata: serde_json::Value =
+    let metadata: Value =
         serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON");
-    let text = |value: &serde_json::Value| value.as_str().expect("a string").to_owned();
+    metadata["packages"].as_array().expect("packages").clone()
+}
+
+fn edges() -> Vec<Edge> {
+    let text = |value: &Value| value.as_str().expect("a string").to_owned();
     let mut edges = Vec::new();
-    for package in metadata["packages"].as_array().expect("packages") {
+    for package in packages() {
         for dependency in package["dependencies"].as_array().expect("dependencies") {
             edges.push(Edge {
                 from: short(&text(&package["name"])),

@@ -3,7 +3,6 @@
 
 use serde_json::Value;
 use std::collections::BTreeMap;
-use std::process::Command;
 
 /// Crates whose users are people. The others are published because these need them.
 const FOR_USERS: [&str; 4] = [
@@ -13,23 +12,11 @@ const FOR_USERS: [&str; 4] = [
     "fadeout-transport",
 ];
 
+/// Returns the packages of the workspace by name.
 fn packages() -> BTreeMap<String, Value> {
-    let output = Command::new(env!("CARGO"))
-        .args(["metadata", "--format-version=1", "--no-deps", "--offline"])
-        .current_dir(env!("CARGO_MANIFEST_DIR"))
-        .output()
-        .expect("cargo can be run");
-    let metadata: Value =
-        serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON");
-    let packages = metadata["packages"].as_array().expect("packages").iter();
-    packages
-        .map(|package| {
-            (
-                package["name"].as_str().expect("a name").to_owned(),
-                package.clone(),
-            )
-        })
-        .collect()
+    let name = |package: &Value| package["name"].as_str().expect("a name").to_owned();
+    let all = super::dependency_rule::packages().into_iter();
+    all.map(|package| (name(&package), package)).collect()
 }
 
 /// Returns true if `publish = false` is not set.
