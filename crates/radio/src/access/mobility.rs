@@ -1,4 +1,4 @@
-//! Calls of mobility management, and arrivals over links at base stations and the core.
+//! Entry points of mobility management, and arrivals over links at base stations and the core.
 
 use super::RadioAccess;
 use super::control::attach::Attaching;

@@ -99,8 +99,8 @@ impl Ltm {
         }
     }
 
-    /// Runs the departure or the end of the wait for it, if one is due. Returns true if the UE
-    /// leaves its cell.
+    /// Handles a due departure of the UE, or the end of the network's wait for the departure.
+    /// Returns true if the UE leaves its cell.
     pub(crate) fn on_due(&mut self, now: Time, effects: &mut Effects) -> bool {
         let is_due = |(_, at): &mut (CellId, Time)| *at <= now;
         if let Some((target, _)) = self.leaving.take_if(is_due) {
