@@ -6,7 +6,7 @@ Tables of the file become dataclasses. Values of scenarios have the form of a ca
 
 import types
 import typing
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import MISSING, dataclass, fields
 from functools import cached_property
 from itertools import product
@@ -52,7 +52,7 @@ class Data:
         return cls(file, _files.read_toml(file, "a study's data"))
 
     def __getitem__(self, key: str) -> Any:  # noqa: ANN401 - whatever the file has
-        return self.document[self._known(key, self.document, "table")]
+        return self.document[self.known("table", key, self.document)]
 
     @cached_property
     def values(self) -> dict[str, Values]:
@@ -87,6 +87,17 @@ class Data:
             for one in self._entries(Place(key, self._line(key, number)), entry, kind)
         )
 
+    def known(self, kind: str, name: str, known: Iterable[str], line: int = 1) -> str:
+        """Returns a name of the file. Raises `ScenarioError` with its place if it is not known.
+
+        The search for the place begins in the given line.
+        """
+        names = list(known)
+        if name not in names:
+            message = _names.unknown(kind, name, names)
+            raise mistake(message, file=self.file, key=name, line=line)
+        return name
+
     def _line(self, key: str, number: int) -> int:
         """Returns the line of the table with this number among those of its name."""
         lines = self.file.read_text(encoding="utf-8").splitlines()
@@ -102,7 +113,7 @@ class Data:
         rest = {name: value for name, value in entry.items() if name not in (GRID, SET, USE)}
         for name in rest:
             known = [each.replace("_", "-") for each in (*names, GRID, SET, USE)]
-            self._known(name, known, f"key of `{place.table}`", place.line)
+            self.known(f"key of `{place.table}`", name, known, place.line)
         for name, each in names.items():
             has_default = each.default is not MISSING or each.default_factory is not MISSING
             if not has_default and name != VALUES and name.replace("_", "-") not in rest:
@@ -127,15 +138,8 @@ class Data:
     ) -> dict[str, str]:
         found: dict[str, str] = {}
         for name in [names] if isinstance(names, str) else names:
-            found |= known[self._known(name, known, f"name in `{VALUES}`", line)]
+            found |= known[self.known(f"name in `{VALUES}`", name, known, line)]
         return found
-
-    def _known(self, name: str, known: typing.Iterable[str], kind: str, line: int = 1) -> str:
-        names = list(known)
-        if name not in names:
-            message = _names.unknown(kind, name, names)
-            raise mistake(message, file=self.file, key=name, line=line)
-        return name
 
     def _typed(self, place: "Place", key: str, value: Any, hint: Any) -> Any:  # noqa: ANN401
         """Returns a value of the file as the type of a field."""

@@ -6,8 +6,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
-from fadeout import _names
-from fadeout.campaign.mistakes import mistake
 from fadeout.study.changes import Change, Choice
 from fadeout.study.data import Data
 from fadeout.study.found import Found, name_of
@@ -67,23 +65,23 @@ class Grid:
 
     def found(self, name: str) -> Found:
         """Does the runs of a set and returns their numbers."""
-        form = self._forms[self._known("set of runs", name, self._forms)]
+        form = self._forms[self._data.known("set of runs", name, self._forms)]
         lists = {axis: self.parts(key) for axis, key in form.axes.items()}
         for axis, wanted in form.only.items():
             names = wanted if isinstance(wanted, list) else [wanted]
-            by_name = {name_of(part): part for part in lists[self._known("axis", axis, lists)]}
+            by_name = {name_of(part): part for part in lists[self._data.known("axis", axis, lists)]}
             lists[axis] = [
-                by_name[self._known(f"name on axis `{axis}`", n, by_name)] for n in names
+                by_name[self._data.known(f"name on axis `{axis}`", n, by_name)] for n in names
             ]
         effort = self._runs.effort
-        values = {**PROBES[self._known("kind of probes", form.probes, PROBES)], **form.values}
+        values = {**PROBES[self._data.known("kind of probes", form.probes, PROBES)], **form.values}
         if form.length:
             values["duration"] = f"{self._of_effort(form.length):g} s"
         seeds = self._of_effort(form.seeds) if form.seeds else effort.seeds
         found = self._runs.combinations(
             list(itertools.product(*lists.values())),
             self._data.file.parent / form.scenario,
-            self._readers[self._known("reader", form.read, self._readers)],
+            self._readers[self._data.known("reader", form.read, self._readers)],
             values,
             seeds=min(seeds, effort.seeds),
             with_tables=form.with_tables,
@@ -92,8 +90,8 @@ class Grid:
 
     def _of_effort(self, key: str) -> Any:  # noqa: ANN401 - a number of the effort
         name = key.replace("-", "_")
-        known = {each: None for each in dir(self._runs.effort) if not each.startswith("_")}
-        return getattr(self._runs.effort, self._known("key of the effort", name, known))
+        known = [each for each in dir(self._runs.effort) if not each.startswith("_")]
+        return getattr(self._runs.effort, self._data.known("key of the effort", name, known))
 
     def parts(self, keys: str | Sequence[str]) -> list[Any]:
         """Returns the parts on an axis: lists of Python, or tables of the file."""
@@ -109,8 +107,3 @@ class Grid:
     @cached_property
     def _forms(self) -> dict[str, Form]:
         return {form.name: form for form in self._data.any(FORMS, Form)}
-
-    def _known(self, kind: str, name: str, known: Mapping[str, Any]) -> str:
-        if name not in known:
-            raise mistake(_names.unknown(kind, name, known), file=self._data.file, key=name)
-        return name

@@ -202,14 +202,9 @@ class Tables:
 
     def _form(self, name: str) -> TableForm:
         forms = {form.name: form for form in self._data.any(TABLES, TableForm)}
-        return forms[self._known("table", name, forms)]
+        return forms[self._data.known("table", name, forms)]
 
     def _of(self, form: TableForm, found: Found | None) -> Found:
         if found is not None:
             return found
-        return self._found[self._known("set of runs", form.of or form.name, self._found)]
-
-    def _known(self, kind: str, name: str, known: Mapping[str, Any]) -> str:
-        if name not in known:
-            raise mistake(_names.unknown(kind, name, known), file=self._data.file, key=name)
-        return name
+        return self._found[self._data.known("set of runs", form.of or form.name, self._found)]
