@@ -100,10 +100,17 @@ class Data:
 
     def _line(self, key: str, number: int) -> int:
         """Returns the line of the table with this number among those of its name."""
-        lines = self.file.read_text(encoding="utf-8").splitlines()
-        heads = (f"[{key}]", f"[[{key}]]")
-        found = [at for at, line in enumerate(lines, start=1) if line.strip() in heads]
+        found = self._lines.get(f"[{key}]") or self._lines.get(f"[[{key}]]", [])
         return found[number] if number < len(found) else 1
+
+    @cached_property
+    def _lines(self) -> dict[str, list[int]]:
+        """Numbers of the lines with each text, such as the head of a table."""
+        found: dict[str, list[int]] = {}
+        lines = self.file.read_text(encoding="utf-8").splitlines()
+        for number, line in enumerate(lines, start=1):
+            found.setdefault(line.strip(), []).append(number)
+        return found
 
     def _entries(
         self, place: "Place", entry: Mapping[str, Any], kind: type[Entry]

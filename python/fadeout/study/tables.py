@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 from matplotlib.figure import Figure
@@ -169,11 +170,7 @@ class Tables:
         labels = given.labels(next(iter(given)), without=form.pivot)
         # A part with its own data has its name in another column.
         column = form.pivot if form.pivot in records[0] else f"_{form.pivot}"
-        drawn = {
-            each.name: each.draw(records)
-            for each in self._data.any(FIGURES, FigureForm)
-            if each.table == name
-        }
+        drawn = {each.name: each.draw(records) for each in self._figures if each.table == name}
         return self._page.section(
             name,
             (pivot(records, column, *labels) if form.pivot else records)[:rows],
@@ -201,8 +198,15 @@ class Tables:
             raise placed(error, self._data.file) from None
 
     def _form(self, name: str) -> TableForm:
-        forms = {form.name: form for form in self._data.any(TABLES, TableForm)}
-        return forms[self._data.known("table", name, forms)]
+        return self._forms[self._data.known("table", name, self._forms)]
+
+    @cached_property
+    def _forms(self) -> dict[str, TableForm]:
+        return {form.name: form for form in self._data.any(TABLES, TableForm)}
+
+    @cached_property
+    def _figures(self) -> tuple[FigureForm, ...]:
+        return self._data.any(FIGURES, FigureForm)
 
     def _of(self, form: TableForm, found: Found | None) -> Found:
         if found is not None:
