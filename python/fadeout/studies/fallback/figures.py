@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
-from matplotlib.ticker import NullLocator
 
 from fadeout.plot.style import COLUMN_INCHES, PALETTE, STAMP, new_grid
 from fadeout.studies.fallback.runs import GROUPS, NOTHING, REMEDIES, SENDERS
@@ -16,6 +15,7 @@ from fadeout.study.figures import (
     legend_over,
     line_panels,
     line_with_intervals,
+    scale,
 )
 
 ByRemedy = Mapping[tuple[str, str], Sequence[Estimate]]
@@ -29,12 +29,8 @@ def over_length(of: ByRemedy, lengths: Sequence[float], label: str, *, log: bool
         names = [(sender, group) for sender in SENDERS for group in GROUPS]
         for ax, (sender, group) in zip(panels, names, strict=True):
             _lines(ax, of, lengths, sender, group)
-            ax.set_xscale("log")
             shown = [length for length in lengths if length in (0.05, 0.2, 1.0) or len(lengths) < 4]
-            ax.set_xticks(shown, [f"{length:g}" for length in shown])
-            ax.xaxis.set_minor_locator(NullLocator())
-            if log:
-                ax.set_yscale("log")
+            scale(ax, shown, "xy" if log else "x")
             if sender == next(iter(SENDERS)):
                 ax.set_title(group, loc="left")
             else:
@@ -83,11 +79,7 @@ def over_threshold(
         {"color": PALETTE[number // 2], "linestyle": "-" if number % 2 else "--"}
         for number in range(len(names))
     ]
-    figure = line_panels(of, thresholds_kb, x_label="Threshold (kB)", styles=styles)
-    for ax in figure.axes:
-        ax.set_xscale("log")
-        ax.set_xticks(thresholds_kb, [f"{each:g}" for each in thresholds_kb])
-        ax.xaxis.set_minor_locator(NullLocator())
+    figure = line_panels(of, thresholds_kb, x_label="Threshold (kB)", styles=styles, log="x")
     change = figure.axes[0]
     change.autoscale(axis="y")
     change.axhline(0.0, color=STAMP, linewidth=0.8, linestyle=":")
