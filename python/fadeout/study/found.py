@@ -1,7 +1,7 @@
 """Numbers of a set of runs by point, with the statistics that tables and verdicts show of them."""
 
 import math
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any, Self
@@ -92,6 +92,10 @@ class Found:
                 point: each for point, each in chosen.items() if name_of(point[index]) in wanted
             }
         return replace(self, numbers=chosen)
+
+    def picked(self, points: Iterable[Point]) -> Self:
+        """Returns the given points, in their order."""
+        return replace(self, numbers={point: self[point] for point in points})
 
     def moved(self, point: Point, at: Mapping[str, Any]) -> Point:
         """Returns the point with the parts of these names on some of the axes."""

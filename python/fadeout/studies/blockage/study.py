@@ -2,7 +2,6 @@
 
 import itertools
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from fadeout.studies.blockage import figures
@@ -223,8 +222,7 @@ def fine(runs: Runs[Effort]) -> Section:
 
 def nearest_first(found: Found) -> Found:
     """Returns the points from the setup that is nearest to the paper on."""
-    ranked = sorted(found, key=lambda point: rms_error(found, point))
-    return replace(found, numbers={point: found[point] for point in ranked})
+    return found.picked(sorted(found, key=lambda point: rms_error(found, point)))
 
 
 def lengths(runs: Runs[Effort]) -> Section:
@@ -332,10 +330,9 @@ def search(runs: Runs[Effort]) -> tuple[Values, Section]:
     names = " ".join(axes)
     ranked = nearest_first(LINK.found(runs, names, grid, effort.grid_seeds))
     # With few seeds the best points may be the best by chance. They are compared again with more.
-    best = {point: grid[point] for point in list(setups_of(ranked))[: effort.refined]}
+    best = {point: grid[point] for point in setups_of(ranked)[: effort.refined]}
     refined = nearest_first(LINK.found(runs, names, best, effort.refined_seeds))
-    others = {point: ranked[point] for point in ranked if point[:-1] not in best}
-    found = replace(refined, numbers={**refined.numbers, **others})
+    found = refined | ranked.picked(point for point in ranked if point[:-1] not in best)
     nearest = setups_of(refined)[0]
     runs.facts["nearest_assumptions"] = dict(zip(axes, nearest, strict=True))
     section = TABLES.section(

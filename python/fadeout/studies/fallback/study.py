@@ -1,7 +1,6 @@
 """The study on fallback: its report."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
 from fadeout.studies.fallback import answers, figures
 from fadeout.studies.fallback.runs import (
@@ -50,7 +49,7 @@ def in_order(of: Found) -> Found:
     """Returns the points by sender, then by remedy, then by length."""
     lengths = of.parts("blocked")
     at = [(*row, length) for row in dict.fromkeys(point[:2] for point in of) for length in lengths]
-    return replace(of, numbers={point: of[point] for point in at})
+    return of.picked(at)
 
 
 def over_length(of: Found, name: str, effort: Effort) -> Section:
@@ -109,7 +108,7 @@ def thresholds(of: Found) -> Section:
     }
     return TABLES.section(
         "threshold",
-        replace(of, numbers={point: of[point] for point in at}),
+        of.picked(at),
         {"gain": gain, "threshold_kb": lambda point: names[point[1]]},
         {"thresholds": figures.over_threshold(drawn, POINTS.thresholds_kb)},
     )

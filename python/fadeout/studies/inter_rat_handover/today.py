@@ -1,6 +1,6 @@
 """The paper's question with today's stacks: forwarding, bicasting or neither, up to 1 Gbit/s."""
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 from fadeout.results import Results
 from fadeout.studies.inter_rat_handover.runs import (
@@ -69,8 +69,8 @@ def today(runs: Runs[Effort]) -> Found:
     one = found(runs, "rate_mbps control scheme", settings, seeds=seeds)
     both = runs.over_seeds(TODAY.rates_mbps, multipath_job, read_multipath, seeds)
     way = ("Multipath TCP", "both cells from the start")
-    numbers = {**one.numbers, **{(rate, *way): each for rate, each in both.items()}}
-    return replace(one, numbers=dict(sorted(numbers.items(), key=lambda item: item[0][0])))
+    every = one | Found(one.axes, {(rate, *way): each for rate, each in both.items()})
+    return every.picked(sorted(every, key=lambda point: point[0]))
 
 
 def multipath_job(rate: float, seed: int) -> Job:

@@ -1,7 +1,6 @@
 """The study on mobility: its report."""
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 from fadeout.studies.mobility import claims, figures
 from fadeout.studies.mobility.geometry import AVERAGED_S, HELD_S, Shares, closed_form, walk
@@ -85,11 +84,10 @@ def circle(found: Found) -> Section:
 
 def circle_assumptions(found: Found) -> Section:
     """Returns the section on effects that the closed form omits, one at a time."""
-    changed = {point: each for point, each in found.numbers.items() if point[:2] == LINES.at}
     columns: dict[str, Column] = {"command_ms": lambda at: 1e3 * command_s(found, at)}
     return TABLES.section(
         "circle-assumptions",
-        replace(found, numbers=changed),
+        found.picked(point for point in found if point[:2] == LINES.at),
         columns,
         at=LINES.at,
         form=form(LINES.at),
