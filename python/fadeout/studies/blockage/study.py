@@ -163,6 +163,7 @@ def reductions(runs: Runs[Effort]) -> Section:
     The window is varied at the study's length of a run, and for the paper's sender at the second
     length too.
     """
+    seeds = runs.effort.knee_seeds
     own, longer = runs.effort.lengths_s[:2]
     pairs = [*((sender, own) for sender in POINTS.reduced_senders), (NO_GUARD, longer)]
     setups = {
@@ -170,16 +171,9 @@ def reductions(runs: Runs[Effort]) -> Section:
         for sender, s in pairs
         for share in POINTS.reductions
     }
-    axes = "sender window_after_a_loss length_s"
-    return with_errors(runs, "reductions", axes, setups, runs.effort.knee_seeds)
-
-
-def with_errors(
-    runs: Runs[Effort], name: str, axes: str, setups: Mapping[Point, Values], seeds: int
-) -> Section:
-    """Returns a section with the distance of each setup from the paper."""
-    found = LINK.found(runs, axes, setups, seeds)
-    return TABLES.section(name, found, {"rms_error": lambda at: rms_error(found, at)}, seeds=seeds)
+    found = LINK.found(runs, "sender window_after_a_loss length_s", setups, seeds)
+    columns = {"rms_error": lambda at: rms_error(found, at)}
+    return TABLES.section("reductions", found, columns, seeds=seeds)
 
 
 def fine(runs: Runs[Effort]) -> Section:
