@@ -90,11 +90,10 @@ class Trigger:
 
 
 @dataclass(frozen=True)
-class Set:
-    """A set of TR 36.839: time to trigger in ms, offset in dB, and filter."""
+class Set(Trigger):
+    """A set of TR 36.839."""
 
     number: int
-    trigger: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -105,11 +104,7 @@ class Lines:
     at: tuple[int, ...]
 
 
-def _trigger(ms: float, db: float, k: float) -> Trigger:
-    return Trigger(int(ms), db, int(k))
-
-
-SETS = {each.number: _trigger(*each.trigger) for each in DATA.all("set", Set)}
+SETS = {each.number: each for each in DATA.all("set", Set)}
 MIDDLE = SETS[3]
 
 AT_KMH = 60.0
