@@ -25,18 +25,18 @@ def throughput_and_delay(tables: Mapping[Link, Sequence[Record]]) -> Figure:
     """Draws a panel for each link, with a named point for each congestion control, and
     the legend.
     """
-    looks = looks_of(tables)
+    styles = styles_of(tables)
     rows = -(-(len(tables) + 1) // COLUMNS)
     size = (WIDE_INCHES, 2.6 * rows)
     with new_grid(rows, COLUMNS, size=size) as (figure, panels):
         for ax, (link, found) in zip(panels, tables.items(), strict=False):
-            draw_points(ax, found, looks)
+            draw_points(ax, found, styles)
             ax.set_title(link.title, loc="left")
         for ax in panels[len(tables) :]:
             ax.set_axis_off()
         handles = [
             Line2D([], [], linestyle="none", marker=marker, color=color, label=family)
-            for family, (marker, color) in looks.items()
+            for family, (marker, color) in styles.items()
         ]
         panels[len(tables)].legend(handles=handles, loc="center left", title="Family", fontsize=8)
         for ax in panels[: len(tables) : COLUMNS]:
@@ -55,7 +55,7 @@ def throughput_and_delay(tables: Mapping[Link, Sequence[Record]]) -> Figure:
                         row["rtt_p95_ms"].mean,
                         row["goodput_mbps"].mean,
                         row["algorithm"],
-                        looks[row["family"]][1],
+                        styles[row["family"]][1],
                     )
                     for row in found
                 ],
@@ -63,7 +63,7 @@ def throughput_and_delay(tables: Mapping[Link, Sequence[Record]]) -> Figure:
     return figure
 
 
-def looks_of(tables: Mapping[Link, Sequence[Record]]) -> dict[str, tuple[str, str]]:
+def styles_of(tables: Mapping[Link, Sequence[Record]]) -> dict[str, tuple[str, str]]:
     """Returns the marker and colour of each family."""
     families = dict.fromkeys(row["family"] for rows in tables.values() for row in rows)
     return {
@@ -72,10 +72,10 @@ def looks_of(tables: Mapping[Link, Sequence[Record]]) -> dict[str, tuple[str, st
     }
 
 
-def draw_points(ax: Axes, rows: Sequence[Record], looks: Mapping[str, tuple[str, str]]) -> None:
+def draw_points(ax: Axes, rows: Sequence[Record], styles: Mapping[str, tuple[str, str]]) -> None:
     """Draws the points with their intervals, and sets limits that leave space for names."""
     for row in rows:
-        marker, color = looks[row["family"]]
+        marker, color = styles[row["family"]]
         x, y = row["rtt_p95_ms"], row["goodput_mbps"]
         ax.errorbar(
             x.mean,
@@ -115,14 +115,14 @@ def plain_ticks(ax: Axes) -> None:
 
 def shares(tables: Mapping[Link, Sequence[Record]]) -> Figure:
     """Draws the share of each congestion control against CUBIC, with one panel for each link."""
-    looks = looks_of(tables)
+    styles = styles_of(tables)
     names = list(dict.fromkeys(row["algorithm"] for rows in tables.values() for row in rows))
     size = (WIDE_INCHES, 0.155 * len(names) + 0.8)
     with new_grid(1, len(tables), size=size, share_y=True) as (figure, panels):
         for ax, (link, found) in zip(panels, tables.items(), strict=True):
             ax.axvline(50, color="black", linewidth=0.6)
             for row in found:
-                marker, color = looks[row["family"]]
+                marker, color = styles[row["family"]]
                 ax.errorbar(
                     row["share_pct"].mean,
                     names.index(row["algorithm"]),

@@ -256,7 +256,7 @@ def variants(runs: Runs[Effort]) -> FoundInPlaces:
     def job_of(at: tuple[int, Variant], sight: str, seed: int) -> Job:
         return variant_job(runs.effort, at, sight, seed)
 
-    return runs.in_places("distance_m variant", points, job_of, look_inside, runs.effort.swept)
+    return runs.in_places("distance_m variant", points, job_of, measure_paths, runs.effort.swept)
 
 
 def variant_job(effort: Effort, at: tuple[int, Variant], sight: str, seed: int) -> Job:
@@ -295,7 +295,7 @@ def paths(results: Results) -> tuple[dict[str, Any], dict[str, Any]]:
     return (one, other) if "ue-28" in opened_by["links"] else (other, one)
 
 
-def look_inside(results: Results) -> Numbers:
+def measure_paths(results: Results) -> Numbers:
     """Returns the traffic of both paths, and the data that wait at the receiver at the end."""
     first, second = paths(results)
     rows = results.congestion.filter(pl.col("flow").cast(pl.String) == first["path"])

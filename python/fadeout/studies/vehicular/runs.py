@@ -38,7 +38,7 @@ SQUARE, ONE_CAR = FOLDER / "scenario.toml", FOLDER / "one-car.toml"
 AT_LOAD = 1.0
 """Load of the round-trip times, the assumptions and most claims."""
 
-LOOK_S = 0.001
+STEP_S = 0.001
 """Time step in which interruptions are detected: half of the mean of the shortest deafness."""
 SETTLED_S = 1.5
 """Time from which windows count, as the first slow start is over, seconds."""
@@ -242,7 +242,7 @@ def measure_city(results: Results) -> dict[str, Any]:
     }
 
 
-def cuts(run: Results, ue: str = "car", step_s: float = LOOK_S) -> list[tuple[float, float]]:
+def cuts(run: Results, ue: str = "car", step_s: float = STEP_S) -> list[tuple[float, float]]:
     """Returns the interruptions of a UE's path over the air, or over a relay's link.
 
     An interruption that is shorter than `step_s` may be missed.

@@ -13,7 +13,6 @@ from fadeout.studies.vehicular.runs import (
     CLAIMS,
     CUBIC,
     DATA,
-    LOOK_S,
     MAIN,
     ONE_CAR,
     PAGE,
@@ -21,6 +20,7 @@ from fadeout.studies.vehicular.runs import (
     PUBLISHED,
     RTW,
     SQUARE,
+    STEP_S,
     Effort,
     Plan,
     at_load,
@@ -143,7 +143,7 @@ def failing(plan: Plan) -> Figure:
     for (failure, mode, sender), run in plan.traces(ONE_CAR, plan.passage(), drawn):
         title = f"{failure.kind}: {failure.name}\n{mode.name}"
         panels.setdefault(title, {})[sender.name] = run
-    return figures.windows(panels, 2, share_y="row", step_s=LOOK_S)
+    return figures.windows(panels, 2, share_y="row", step_s=STEP_S)
 
 
 def maps(plan: Plan) -> Section:
