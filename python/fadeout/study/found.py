@@ -24,10 +24,6 @@ Point = tuple[Any, ...]
 """The part of a point on each axis: a choice, a change, or a value."""
 
 
-Numbers = Mapping[str, Any]
-"""Numbers of a run by name. None if a run has no value."""
-
-
 def name_of(part: Any) -> Any:  # noqa: ANN401 - whatever is on an axis
     """Returns the name of a choice or of a change. Any other part is its own name."""
     return getattr(part, "name", part)
@@ -188,14 +184,17 @@ class FoundInPlaces(Found):
     def less(self, point: Point, base: Point, name: str) -> Estimate:
         """Returns the weighted mean of the difference of a number, in places that have both."""
 
-        def difference(ours: Numbers, other: Numbers) -> float | None:
+        def difference(ours: Mapping[str, Any], other: Mapping[str, Any]) -> float | None:
             one, two = ours[name], other[name]
             return None if one is None or two is None else one - two
 
         return self.mean_of_pairs(point, base, difference)
 
     def mean_of_pairs(
-        self, point: Point, base: Point, read: Callable[[Numbers, Numbers], float | None]
+        self,
+        point: Point,
+        base: Point,
+        read: Callable[[Mapping[str, Any], Mapping[str, Any]], float | None],
     ) -> Estimate:
         """Returns the weighted mean of a value of both points' numbers, in each place."""
         both = side_by_side({"ours": self[point], "base": self[base]})
