@@ -29,7 +29,7 @@ class Form:
     read: str = "measure"
     """Name of the function that reads the numbers of a run."""
     only: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """Names that are used of an axis."""
+    """Names on an axis to which its list is limited, in this order."""
     scenario: str = "scenario.toml"
     seeds: str = ""
     """Field of the effort with the largest number of seeds. Empty for the seeds of the study."""

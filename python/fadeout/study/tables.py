@@ -43,7 +43,7 @@ class TableForm:
     of: str = ""
     """Name of the set of runs. Empty for the name of the section."""
     only: Mapping[str, Any] = field(default_factory=dict, hash=False)
-    """Names that are shown of an axis."""
+    """Names on an axis to which the rows are limited."""
     pivot: str = ""
     """Axis whose parts become columns of the page. Empty for none."""
     mean: tuple[str, ...] = ()
