@@ -95,7 +95,7 @@ def best(found: Found, sender: str, length: str, key: str, names: Sequence[str])
 
 def words(found: Found) -> str:
     """Returns the answer in words, from the numbers."""
-    kinds = {remedy.name: remedy.group for remedy in REMEDIES}
+    kinds = {remedy.name: remedy.kind for remedy in REMEDIES}
     by_network = {"handover", "two legs"}
     parts = []
     for sender in SENDERS:

@@ -6,7 +6,7 @@ from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fadeout.plot.style import COLUMN_INCHES, PALETTE, STAMP, new_grid
-from fadeout.studies.fallback.runs import GROUPS, NOTHING, REMEDIES, SENDERS
+from fadeout.studies.fallback.runs import KINDS, NOTHING, REMEDIES, SENDERS
 from fadeout.study import Estimate
 from fadeout.study.figures import (
     MARKERS,
@@ -23,32 +23,32 @@ ByRemedy = Mapping[tuple[str, str], Sequence[Estimate]]
 
 
 def over_length(of: ByRemedy, lengths: Sequence[float], label: str, *, log: bool = False) -> Figure:
-    """Draws a quantity by length of blockage: a row for each sender, a panel for each group."""
+    """Draws a quantity by length of blockage: a row for each sender, a panel for each kind."""
     size = (WIDE_INCHES, 1.75 * COLUMN_INCHES)
-    with new_grid(len(SENDERS), len(GROUPS), size=size, share_y=True) as (figure, panels):
-        names = [(sender, group) for sender in SENDERS for group in GROUPS]
-        for ax, (sender, group) in zip(panels, names, strict=True):
-            _lines(ax, of, lengths, sender, group)
+    with new_grid(len(SENDERS), len(KINDS), size=size, share_y=True) as (figure, panels):
+        names = [(sender, kind) for sender in SENDERS for kind in KINDS]
+        for ax, (sender, kind) in zip(panels, names, strict=True):
+            _lines(ax, of, lengths, sender, kind)
             shown = [length for length in lengths if length in (0.05, 0.2, 1.0) or len(lengths) < 4]
             scale(ax, shown, "xy" if log else "x")
             if sender == next(iter(SENDERS)):
-                ax.set_title(group, loc="left")
+                ax.set_title(kind, loc="left")
             else:
                 ax.set_xlabel("Length (s)")
                 # The legend has as many entries as remedies are run with the first sender.
                 ax.legend(
-                    *panels[GROUPS.index(group)].get_legend_handles_labels(),
+                    *panels[KINDS.index(kind)].get_legend_handles_labels(),
                     loc="upper left",
                     bbox_to_anchor=(-0.25, -0.24),
                     borderaxespad=0,
                 )
-            if group == GROUPS[0]:
+            if kind == KINDS[0]:
                 ax.set_ylabel(f"{label}\n{sender}")
     return figure
 
 
-def _lines(ax: Axes, of: ByRemedy, lengths: Sequence[float], sender: str, group: str) -> None:
-    shown = [remedy for remedy in REMEDIES if remedy.group == group]
+def _lines(ax: Axes, of: ByRemedy, lengths: Sequence[float], sender: str, kind: str) -> None:
+    shown = [remedy for remedy in REMEDIES if remedy.kind == kind]
     ax.plot(
         lengths,
         [value.mean for value in of[sender, NOTHING.name]],

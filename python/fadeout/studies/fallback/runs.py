@@ -37,7 +37,8 @@ MANAGEMENT = "mobility-management"
 
 MACRO_OF_NR = DATA.values["nr"]
 
-GROUPS = ("handover", "two legs", "notice", "Multipath TCP")
+KINDS = ("handover", "two legs", "notice", "Multipath TCP")
+"""Kinds of remedies, in the order of the panels."""
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,6 @@ class Points:
 class Remedy(Choice):
     """A measure of the network or of the sender against a broken beam."""
 
-    group: str | None = None
     has_handover: bool = False
     has_modem: bool = False
     is_coupled: bool = False
@@ -71,7 +71,7 @@ class Remedy(Choice):
     @property
     def unused(self) -> tuple[str, ...]:
         """Tables of the scenario that the remedy does not use."""
-        moves = self.has_handover or self.group == "handover"
+        moves = self.has_handover or self.kind == "handover"
         unused = () if moves else (MANAGEMENT,)
         if self.is_one_node:
             unused = (*unused, "link.s1-small", "link.x2")
@@ -85,7 +85,7 @@ def switching(threshold: str) -> Remedy:
         'ul-data-split-threshold = "100 B", leg-choice = "demand" }'
     )
     values = {**DATA.values["en-dc"], SPLIT: split}
-    return Remedy(f"switching at {threshold}", values, "two legs")
+    return Remedy(f"switching at {threshold}", values, kind="two legs")
 
 
 POINTS = DATA.one("points", Points)
