@@ -80,8 +80,7 @@ def section(runs: Runs[Effort]) -> Section:
 def kernel_job(point: Point, seed: int) -> Job:
     """Returns a run of either side."""
     use, setup, side = point
-    change = SMALLER if setup.second is not None else replace(SMALLER, values=_of_one_path())
-    made = job(setup, (NEAR, IN_SIGHT), {"duration": f"{LENGTH_S} s"}, seed, change)
+    made = job(setup, (NEAR, IN_SIGHT), {"duration": f"{LENGTH_S} s"}, seed, SMALLER)
     values = {"flow.download.congestion-control": f'{{ name = "cubic", hz = {HZ} }}'}
     if side == KERNEL:
         values |= {f"node.{name}.kernel": f'"{VERSION}"' for name in ("server", "phone")}
@@ -98,10 +97,6 @@ def kernel_job(point: Point, seed: int) -> Job:
     # Without the fixed receive window, both sides grow it as Linux does.
     without = (*made.without, RECEIVE_WINDOW)
     return replace(made, overrides=(*made.overrides, *overrides(values)), without=without)
-
-
-def _of_one_path() -> dict[str, str]:
-    return {key: value for key, value in SMALLER.values.items() if key != SEND_BUFFER}
 
 
 def measure(results: Results) -> Numbers:
