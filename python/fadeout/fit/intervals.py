@@ -23,7 +23,7 @@ from scipy import stats
 
 from fadeout.fit.course import Numbers
 from fadeout.fit.local import Local
-from fadeout.fit.parameter import LIMITS, Parameter, shown
+from fadeout.fit.parameter import Parameter, shown
 from fadeout.fit.result import FittedParameter
 from fadeout.fit.runs import Matrix, Runs
 
@@ -133,8 +133,7 @@ def _direction(local: Local, index: int) -> Numbers:
 def _end(runs: Runs, local: Local, index: int, direction: Numbers) -> tuple[float, bool]:
     """Returns an end of the interval of an open parameter. True if no end was found."""
     best = local.best
-    low, high = (np.log([LIMITS[one.kind][end] for one in runs.parameters]) for end in (0, 1))
-    points = np.clip(best + np.outer(SCAN, direction), low, high)
+    points = runs.clipped(best + np.outer(SCAN, direction))
     limit = largest_distance(local)
     inside, outside = best, None
     for point, found in zip(points, runs.add(points), strict=True):

@@ -12,7 +12,7 @@ from fadeout import _names, _run
 from fadeout._native import ScenarioError
 from fadeout.fit.course import FIRST_DATA, Course, Numbers, of_run
 from fadeout.fit.features import features
-from fadeout.fit.parameter import Parameter
+from fadeout.fit.parameter import LIMITS, Parameter
 from fadeout.measured.errors import MeasuredError
 
 if TYPE_CHECKING:
@@ -80,6 +80,11 @@ class Runs:
                 self.points.append(self._written(point))
                 self.found.append(one)
         return [self._known[values] for values in texts]
+
+    def clipped(self, points: Matrix) -> Matrix:
+        """Returns points whose parameters are within their limits."""
+        low, high = (np.log([LIMITS[one.kind][end] for one in self.parameters]) for end in (0, 1))
+        return np.clip(points, low, high)
 
     def _written(self, point: Numbers) -> Numbers:
         """Returns the point with the values that the run has, such as whole packets."""

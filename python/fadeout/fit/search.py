@@ -16,7 +16,7 @@ from fadeout.fit import intervals
 from fadeout.fit.course import Course, Numbers
 from fadeout.fit.features import labels
 from fadeout.fit.local import Local, regression
-from fadeout.fit.parameter import LIMITS, REACH, first_value, parameter
+from fadeout.fit.parameter import REACH, first_value, parameter
 from fadeout.fit.result import Fit
 from fadeout.fit.runs import Matrix, Progress, Runs, open_runs
 from fadeout.measured.errors import MeasuredError
@@ -93,7 +93,7 @@ def _fit(
     runs.workers, runs.progress, runs.expected = workers, progress, USUAL_RUNS
     width = np.array([REACH[one.kind] for one in parameters])
     least = np.array([LEAST_WIDTH[one.kind] for one in parameters])
-    runs.add(_clipped(runs, first + width * _design(FIRST_POINTS, len(first), SEED)))
+    runs.add(runs.clipped(first + width * _design(FIRST_POINTS, len(first), SEED)))
     runs.require_data(first)
     local = regression(runs, width)
     for number in range(MOST_ROUNDS):
@@ -104,7 +104,7 @@ def _fit(
         width = np.where(is_within, np.maximum(width * NARROWER, least), width)
         points = local.best + width * _design(ROUND_POINTS, len(first), SEED + 1 + number)
         points[0] = local.best
-        runs.add(_clipped(runs, points))
+        runs.add(runs.clipped(points))
         local = regression(runs, width, before=local)
     return _result(runs, local, labels(observed))
 
@@ -122,11 +122,6 @@ def _different(keys: Sequence[str]) -> Sequence[str]:
 def _design(points: int, dimensions: int, seed: int) -> Matrix:
     """Returns points that fill the cube from -1 to 1 evenly."""
     return 2 * qmc.Sobol(dimensions, rng=seed).random(points) - 1
-
-
-def _clipped(runs: Runs, points: Matrix) -> Matrix:
-    low, high = (np.log([LIMITS[one.kind][end] for one in runs.parameters]) for end in (0, 1))
-    return np.clip(points, low, high)
 
 
 def _result(runs: Runs, local: Local, quantities: Sequence[str]) -> Fit:
