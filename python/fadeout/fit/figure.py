@@ -9,8 +9,7 @@ from fadeout.plot.style import BLUE, VERMILION, legend_above, new_figure
 def draw(path: Path, observed: Course, fitted: Course) -> None:
     """Draws the measured quantities and those of the fitted run into the file `path`."""
     panels = _panels(observed, fitted)
-    with new_figure(height=1.7 * len(panels), rows=len(panels)) as (figure, axes):
-        rows = axes if isinstance(axes, list) else [axes]
+    with new_figure(height=1.7 * len(panels), rows=len(panels)) as (figure, rows):
         for ax, (label, measured, ours) in zip(rows, panels, strict=True):
             ax.plot(observed.time_s, measured, label="measured", color=VERMILION, linewidth=1.6)
             ax.plot(fitted.time_s, ours, label="fitted run", color=BLUE, linewidth=0.9)
