@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 import numpy.typing as npt
@@ -17,11 +17,11 @@ from fadeout.measured.errors import MeasuredError
 
 if TYPE_CHECKING:
     from fadeout.results import Results
+    from fadeout.study.job import MayGoOn
 
 Matrix = npt.NDArray[np.float64]
 Progress = Callable[[int, int], None]
 """Called with the number of runs and the expected number of runs."""
-MayGoOn = Callable[[dict[str, Any]], bool]
 
 PROBES = ("probe.congestion=every-ack", "probe.queue=false", 'probe.throughput="1000 s"')
 """Overrides of the runs."""
@@ -95,14 +95,10 @@ class Runs:
         """Returns the values of the parameters at a point, in the form of a scenario."""
         return tuple(one.text(value) for one, value in zip(self.parameters, point, strict=True))
 
-    def course_at(self, point: Numbers, may_go_on: MayGoOn | None = None) -> Course | None:
-        """Returns the course of a run at a point. None if it delivers nothing."""
-        return self._course(self.texts(point), may_go_on)
-
-    def difference_at(self, point: Numbers) -> Numbers:
-        """Returns the differences of the features at a point from those of the measurement."""
-        (found,) = self.add(point[None, :])
-        return np.full(len(self.target), np.nan) if found is None else found - self.target
+    def course_at(self, point: Numbers) -> Course | None:
+        """Runs the scenario at a point. Returns the course. None if the run delivers nothing."""
+        self.count += 1
+        return self._course(self.texts(point))
 
     def differences(self) -> Matrix:
         """Returns the differences of features from the measurement, a row for each point."""
@@ -122,11 +118,11 @@ class Runs:
                 key="scenario",
             )
 
-    def _features(self, may_go_on: MayGoOn, values: tuple[str, ...]) -> Numbers | None:
+    def _features(self, may_go_on: "MayGoOn", values: tuple[str, ...]) -> Numbers | None:
         course = self._course(values, may_go_on)
         return None if course is None else features(course)
 
-    def _course(self, values: tuple[str, ...], may_go_on: MayGoOn | None) -> Course | None:
+    def _course(self, values: tuple[str, ...], may_go_on: "MayGoOn | None" = None) -> Course | None:
         settings = [*self.given, *_overrides(self.parameters, values)]
         results = _run.run(self.source, set=settings, progress=may_go_on)
         return of_run(results, self.flow, self.observed)

@@ -13,8 +13,8 @@ from scipy.stats import qmc
 
 from fadeout import _run
 from fadeout.fit import intervals
-from fadeout.fit.course import Course, Numbers
-from fadeout.fit.features import labels
+from fadeout.fit.course import Course
+from fadeout.fit.features import features, labels
 from fadeout.fit.local import Local, regression
 from fadeout.fit.parameter import REACH, first_value, parameter
 from fadeout.fit.result import Fit
@@ -127,8 +127,10 @@ def _design(points: int, dimensions: int, seed: int) -> Matrix:
 def _result(runs: Runs, local: Local, quantities: Sequence[str]) -> Fit:
     """Returns the result with intervals, which take further runs for open parameters."""
     found = intervals.of(runs, local)
-    best: Numbers = local.best
-    differences = runs.difference_at(best)
+    fitted = runs.course_at(local.best)
+    differences = (
+        np.full(len(runs.target), np.nan) if fitted is None else features(fitted) - runs.target
+    )
     return Fit(
         parameters=found.parameters,
         quantities={
@@ -138,5 +140,5 @@ def _result(runs: Runs, local: Local, quantities: Sequence[str]) -> Fit:
         runs=runs.count,
         statements=found.statements,
         observed=runs.observed,
-        fitted=runs.course_at(best),
+        fitted=fitted,
     )
