@@ -7,9 +7,10 @@ import typer
 
 from fadeout.cli.console import out, say
 from fadeout.cli.errors import reports_errors
-from fadeout.cli.inspect import MEASURES, is_capture
+from fadeout.cli.inspect import MEASURES
 from fadeout.cli.options import examples
 from fadeout.cli.table import new_table, print_table
+from fadeout.measured.files import is_capture
 
 MOST_ROWS = 60
 """Largest number of differences printed of each kind."""

@@ -9,6 +9,7 @@ from fadeout.cli.console import out, print_paragraph
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import examples
 from fadeout.cli.table import new_table, print_table
+from fadeout.measured.files import is_capture
 
 
 def register(app: typer.Typer) -> None:
@@ -68,15 +69,8 @@ def inspect(
         out().print(report.scenario, markup=False, highlight=False, soft_wrap=True)
 
 
-CAPTURES = (".pcap", ".pcapng", ".cap")
-"""File endings of captures."""
 MOST_FLOWS = 40
 """Largest number of flows printed."""
-
-
-def is_capture(file: Path) -> bool:
-    """Returns True if a file's name is that of a capture."""
-    return file.name.endswith(CAPTURES)
 
 
 def _print_capture(file: Path) -> None:

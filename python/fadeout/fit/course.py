@@ -12,6 +12,7 @@ import numpy.typing as npt
 
 from fadeout import _names
 from fadeout.measured.errors import MeasuredError
+from fadeout.measured.files import is_capture
 from fadeout.measured.table import Measurement, open_measurement
 
 if TYPE_CHECKING:
@@ -24,8 +25,6 @@ LEAST_SAMPLES = 20
 """Smallest number of samples of a course."""
 CAPTURE_SAMPLES = 300
 """Number of samples into which a capture is divided."""
-CAPTURES = (".pcap", ".pcapng", ".cap")
-"""File endings of captures."""
 QUANTITIES = ("round-trip", "window", "data", "rate", "retransmissions")
 """Quantities of a table that a fit uses."""
 SAMPLED = (
@@ -107,7 +106,7 @@ def read_course(path: Path, flow: str | None = None) -> Course:
     Raises:
         MeasuredError: the file is wrong, or has too few samples.
     """
-    if path.name.endswith(CAPTURES):
+    if is_capture(path):
         from fadeout.measured.capture import read_flows
 
         flows = {one.name: one for one in read_flows(path).flows}
