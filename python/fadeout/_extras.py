@@ -17,7 +17,7 @@ PACKAGES = {"matplotlib": "plot", "numpy": "data", "scipy": "study"}
 """Packages with the smallest extra that installs each."""
 
 USERS_OF_ALL = tuple(
-    f"fadeout.{part}" for part in ("campaign", "statistics", "studies", "study", "validate")
+    f"fadeout.{part}" for part in ("campaign", "fit", "statistics", "studies", "study", "validate")
 )
 """Modules that use all of these packages. The extra `study` installs all of them."""
 

@@ -74,6 +74,7 @@ def test_a_run_without_the_extras_says_which_extra_draws_figures_and_writes_repo
         (["report", "run"], "plot"),
         (["inspect", "small.csv"], "data"),
         (["compare", "run", "run"], "study"),
+        (["fit", "small.toml", "--to", "small.csv", "--free", "link.access.rate"], "study"),
         (["study", "blockage"], "study"),
         (["validate", "linux"], "study"),
     ],
