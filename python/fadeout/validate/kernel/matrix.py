@@ -4,7 +4,7 @@ continues.
 
 import hashlib
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -243,22 +243,27 @@ def cells(row: Compared) -> list[str]:
     return line
 
 
+def markdown_table(head: Sequence[str], rows: Iterable[Sequence[str]]) -> str:
+    """Returns a table in Markdown."""
+    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
+    lines += ["| " + " | ".join(row) + " |" for row in rows]
+    return "\n".join(lines) + "\n"
+
+
 def markdown(rows: Sequence[Compared]) -> str:
     """Returns the table in Markdown."""
-    lines = ["| " + " | ".join(TABLE) + " |", "|---" * len(TABLE) + "|"]
-    lines += ["| " + " | ".join(cells(row)) + " |" for row in rows]
-    return "\n".join(lines) + "\n"
+    return markdown_table(TABLE, map(cells, rows))
 
 
 def markdown_by_quantity(rows: Sequence[Compared], kernel: str) -> str:
     """Returns a table in Markdown with one row for each quantity and its spread, for few cases."""
     head = ("case", "quantity", f"Linux {kernel}", "fadeout", "error", "")
-    lines = ["| " + " | ".join(head) + " |", "|---" * len(head) + "|"]
-    for row in rows:
-        for number, judged in enumerate(row.rows()):
-            name = "" if number else row.name
-            lines.append("| " + " | ".join([name, *judged.cells()]) + " |")
-    return "\n".join(lines) + "\n"
+    lines = [
+        ["" if number else row.name, *judged.cells()]
+        for row in rows
+        for number, judged in enumerate(row.rows())
+    ]
+    return markdown_table(head, lines)
 
 
 def headline(rows: Sequence[Compared]) -> str:

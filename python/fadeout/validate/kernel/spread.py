@@ -11,7 +11,7 @@ from fadeout import _toml
 from fadeout.validate.kernel.cases import Case
 from fadeout.validate.kernel.compared import GOODPUT, SIGNIFICANCE, Compared, Judged
 from fadeout.validate.kernel.draw import FAMILIES
-from fadeout.validate.kernel.matrix import Runs, compared_by_case
+from fadeout.validate.kernel.matrix import Runs, compared_by_case, markdown_table
 
 WORST = 10
 """Number of scenarios that are written as the worst."""
@@ -120,9 +120,7 @@ def table(errors: Sequence[FlowError]) -> list[list[str]]:
 
 def markdown(errors: Sequence[FlowError]) -> str:
     """Returns the table in Markdown."""
-    lines = ["| " + " | ".join(TABLE) + " |", "|---" * len(TABLE) + "|"]
-    lines += ["| " + " | ".join(row) + " |" for row in table(errors)]
-    return "\n".join(lines) + "\n"
+    return markdown_table(TABLE, table(errors))
 
 
 def headline(errors: Sequence[FlowError]) -> str:
