@@ -4,6 +4,7 @@ import csv
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from statistics import median, quantiles
 
@@ -50,7 +51,7 @@ class FlowError:
             return 0.0 if ours == 0 else math.inf
         return ours / theirs - 1
 
-    @property
+    @cached_property
     def differs(self) -> bool:
         """True if the distributions of both sides differ at 1 % (Kolmogorov, Smirnov)."""
         return self.goodput.p_value < SIGNIFICANCE
@@ -81,8 +82,8 @@ def _goodput(row: Compared) -> Judged:
 def cells(family: str, errors: Sequence[FlowError]) -> list[str]:
     """Returns the row of a family in the table."""
     sizes = sorted(abs(one.error) for one in errors)
-    competing = [one for one in errors if one.competes]
-    same = sum(not one.differs for one in competing)
+    same, competing = _same(errors)
+    near = _within(errors, GOODPUT)
     return [
         family,
         str(len({one.case.name for one in errors})),
@@ -90,14 +91,21 @@ def cells(family: str, errors: Sequence[FlowError]) -> list[str]:
         f"{median(sizes):.2%}",
         f"{_percentile_90(sizes):.1%}",
         f"{sizes[-1]:.0%}",
-        str(sum(size <= 0.01 for size in sizes)),
-        f"{sum(size <= GOODPUT for size in sizes)} ({_share(sizes, GOODPUT):.0%})",
-        f"{same} of {len(competing)} ({same / len(competing):.0%})" if competing else "",
+        str(_within(errors, 0.01)),
+        f"{near} ({near / len(errors):.0%})",
+        f"{same} of {competing} ({same / competing:.0%})" if competing else "",
     ]
 
 
-def _share(sizes: Sequence[float], most: float) -> float:
-    return sum(size <= most for size in sizes) / len(sizes)
+def _within(errors: Sequence[FlowError], most: float) -> int:
+    """Returns the number of flows whose error is at most `most`."""
+    return sum(abs(one.error) <= most for one in errors)
+
+
+def _same(errors: Sequence[FlowError]) -> tuple[int, int]:
+    """Returns the number of competing flows without a difference, and that of competing flows."""
+    competing = [one for one in errors if one.competes]
+    return sum(not one.differs for one in competing), len(competing)
 
 
 def _percentile_90(sizes: Sequence[float]) -> float:
@@ -125,15 +133,14 @@ def markdown(errors: Sequence[FlowError]) -> str:
 
 def headline(errors: Sequence[FlowError]) -> str:
     """Returns a sentence with the shares of flows that agree."""
-    alone = [abs(one.error) for one in errors if not one.competes]
-    competing = [one for one in errors if one.competes]
+    alone = [one for one in errors if not one.competes]
+    same, competing = _same(errors)
     parts = []
     if alone:
-        near = sum(size <= GOODPUT for size in alone)
+        near = _within(alone, GOODPUT)
         parts.append(f"{near} of {len(alone)} flows without competition lie within 3 %")
     if competing:
-        same = sum(not one.differs for one in competing)
-        parts.append(f"{same} of {len(competing)} competing flows show no difference at 1 %")
+        parts.append(f"{same} of {competing} competing flows show no difference at 1 %")
     return ", and ".join(parts)
 
 
