@@ -64,16 +64,20 @@ class Flow:
         return int(self.is_again.sum())
 
     @cached_property
+    def highest_ack(self) -> Integers:
+        """Acknowledged bytes after each of the receiver's segments."""
+        return np.maximum.accumulate(self.ack) if len(self.ack) else self.ack
+
+    @cached_property
     def round_trips_s(self) -> npt.NDArray[np.float64]:
         """Round-trip time of each segment.
 
         NaN if the segment was sent twice, if it was not acknowledged, or if its ACK acknowledges a
         later segment, too.
         """
-        acked = np.maximum.accumulate(self.ack) if len(self.ack) else self.ack
-        row = np.searchsorted(acked, self.end)
+        row = np.searchsorted(self.highest_ack, self.end)
         found = np.full(len(self.end), np.nan)
-        is_acked = row < len(acked)
+        is_acked = row < len(self.ack)
         found[is_acked] = self.ack_time_s[row[is_acked]] - self.time_s[is_acked]
         found[:-1][row[:-1] == row[1:]] = np.nan
         # A segment sent again makes the times of all copies of its bytes ambiguous. Segments sent
@@ -127,13 +131,12 @@ class Flow:
     def in_flight(self, at_s: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Returns the bytes that were sent and not acknowledged at each time."""
         sent = _latest(self.time_s, np.maximum.accumulate(self.end), at_s)
-        acked = np.maximum.accumulate(self.ack) if len(self.ack) else self.ack
-        return np.maximum(sent - _latest(self.ack_time_s, acked, at_s), 0).astype(float)
+        acked = _latest(self.ack_time_s, self.highest_ack, at_s)
+        return np.maximum(sent - acked, 0).astype(float)
 
     def acknowledged(self, at_s: npt.NDArray[np.float64]) -> npt.NDArray[np.float64]:
         """Returns the acknowledged bytes at each time."""
-        acked = np.maximum.accumulate(self.ack) if len(self.ack) else self.ack
-        return np.maximum(_latest(self.ack_time_s, acked, at_s), 0).astype(float)
+        return np.maximum(_latest(self.ack_time_s, self.highest_ack, at_s), 0).astype(float)
 
 
 def _latest(
