@@ -51,13 +51,18 @@ def read_preset(name: str, base: Path) -> Preset:
     """
     if name in presets():
         return presets()[name]
-    if not name.endswith(".toml"):
+    if not is_path(name):
         raise MeasuredError(_names.unknown("preset", name, [*presets()]), key="preset")
     path = base / name
     try:
         return _preset(path.stem, path.read_text(encoding="utf-8"), name)
     except (OSError, UnicodeDecodeError) as error:
         raise MeasuredError(f"{name}: {error}; expected a preset in TOML", key="preset") from None
+
+
+def is_path(name: str) -> bool:
+    """Returns True if the name of a preset is a path."""
+    return name.endswith(".toml")
 
 
 def _preset(name: str, text: str, file: str) -> Preset:

@@ -19,6 +19,7 @@ from fadeout._quantities import seconds
 from fadeout.measured import replay
 from fadeout.measured.errors import MeasuredError
 from fadeout.measured.keys import is_valid
+from fadeout.measured.presets import is_path
 from fadeout.measured.table import Measurement, open_measurement
 
 RATES = ("rate", "uplink-rate")
@@ -280,8 +281,12 @@ _KEPT = re.compile(r'(?:file|series) ?= ?"([^"]+)"')
 def _identity(scenario: _Scenario, one: Input, table: _Table) -> str | None:
     """Returns a text that is equal for inputs with equal overrides. None if a file is missing."""
     given = _measurement(scenario.tables, one) or {}
+    net, preset = given.get("net"), given.get("preset")
     files = [table.file]
-    files += [scenario.base / given[key] for key in ("net", "preset") if _is_path(given.get(key))]
+    if isinstance(net, str):
+        files.append(scenario.base / net)
+    if isinstance(preset, str) and is_path(preset):
+        files.append(scenario.base / preset)
     try:
         stats = [
             (str(path.absolute()), path.stat().st_size, path.stat().st_mtime_ns) for path in files
@@ -289,10 +294,6 @@ def _identity(scenario: _Scenario, one: Input, table: _Table) -> str | None:
     except OSError:
         return None
     return repr((one, given, stats, scenario.duration_ns))
-
-
-def _is_path(value: object) -> bool:
-    return isinstance(value, str) and value.endswith((".xml", ".gz", ".toml"))
 
 
 def _opportunities(one: Input, file: Path) -> list[str]:
