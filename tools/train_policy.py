@@ -12,6 +12,8 @@ versions give the same file, and others may give another policy.
 
 import argparse
 import time
+from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -164,21 +166,42 @@ def unseen_links(count: int) -> list[dict[str, Any]]:
     return [worlds.draw(np.random.default_rng(seed)) for seed in seeds]
 
 
-def compare(path: Path) -> None:
-    """Prints the policy's results on unseen links, beside those of CUBIC."""
+@dataclass(frozen=True)
+class OnLink:
+    """Results of a policy on an unseen link."""
+
+    drawn: dict[str, Any]
+    """Values of the link, by dotted key."""
+    share: float
+    """Goodput, divided by that of CUBIC."""
+    ratio: float
+    """Mean round-trip time, divided by the smallest one."""
+    cubic_ratio: float
+    """Mean round-trip time of CUBIC, divided by the smallest one."""
+
+
+def on_unseen_links(path: Path, count: int) -> Iterator[OnLink]:
+    """Yields the results of a policy on unseen links in the first 12 s."""
     learned = fadeout.gym.controller(path)
-    shares, ratios = [], []
-    print("link, goodput / CUBIC's, round trip / smallest, CUBIC's round trip / smallest")
-    for drawn in unseen_links(20):
+    for drawn in unseen_links(count):
         found = fadeout.gym.evaluate(learned, LINK, seeds=[1], set={**drawn, "duration": "12 s"})
         policy, cubic = found.rows
-        shares.append(policy.goodput_mbps.mean / cubic.goodput_mbps.mean)
-        ratios.append(policy.rtt_ratio.mean)
-        link = ", ".join(str(value) for value in drawn.values())
-        print(f"{link}: {shares[-1]:.3f}, {ratios[-1]:.3f}, {cubic.rtt_ratio.mean:.3f}")
-    share, ratio = estimate(shares).text(".3f"), estimate(ratios).text(".3f")
+        share = policy.goodput_mbps.mean / cubic.goodput_mbps.mean
+        yield OnLink(drawn, share, policy.rtt_ratio.mean, cubic.rtt_ratio.mean)
+
+
+def compare(path: Path) -> None:
+    """Prints the policy's results on unseen links, beside those of CUBIC."""
+    print("link, goodput / CUBIC's, round trip / smallest, CUBIC's round trip / smallest")
+    found = []
+    for one in on_unseen_links(path, 20):
+        found.append(one)
+        link = ", ".join(str(value) for value in one.drawn.values())
+        print(f"{link}: {one.share:.3f}, {one.ratio:.3f}, {one.cubic_ratio:.3f}")
+    share = estimate([one.share for one in found]).text(".3f")
+    ratio = estimate([one.ratio for one in found]).text(".3f")
     print(
-        f"{len(shares)} links: goodput {share} of CUBIC's at {ratio} times the smallest round trip"
+        f"{len(found)} links: goodput {share} of CUBIC's at {ratio} times the smallest round trip"
     )
 
 
