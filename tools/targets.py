@@ -2,7 +2,7 @@
 
 Each target builds the example `run` of the crate `fadeout`, and repeats the runs of
 crates/sim/tests/fingerprints.csv: WebAssembly in Node, 64-bit ARM in qemu, and musl. A target whose
-runner is missing is named and skipped. `--require` makes this an error.
+runner is missing is named and skipped. This is an error if FADEOUT_REQUIRE_TOOLS is set.
 """
 
 import argparse
@@ -28,11 +28,6 @@ class Target:
     suffix: str = ""
     settings: dict[str, str] = field(default_factory=dict)
     """Variables of the environment of cargo."""
-
-    @property
-    def variable(self) -> str:
-        """Returns the target's name as variables of cargo have it."""
-        return self.name.upper().replace("-", "_")
 
 
 def musl(name: str, *runner: str) -> Target:
@@ -90,7 +85,6 @@ def main() -> None:
     names = [target.name for target in TARGETS]
     parser.add_argument("targets", nargs="*", metavar="TARGET", help=f"Default: {', '.join(names)}")
     parser.add_argument("--seed", help="Run one seed only, 1 or 2.")
-    parser.add_argument("--require", action="store_true", help="Fail if a runner is missing.")
     arguments = parser.parse_args()
     if unknown := set(arguments.targets) - set(names):
         parser.error(f"there is no target {min(unknown)}; expected one of {', '.join(names)}")
@@ -100,7 +94,8 @@ def main() -> None:
             continue
         if target.runner and shutil.which(target.runner[0]) is None:
             print(f"{target.name}: skipped, {target.runner[0]} is missing")
-            wrong += [f"{target.name}: no {target.runner[0]}"] if arguments.require else []
+            if "FADEOUT_REQUIRE_TOOLS" in os.environ:
+                wrong.append(f"{target.name}: no {target.runner[0]}")
             continue
         wrong += differences(target, arguments.seed)
     sys.exit("\n".join(wrong) or None)
