@@ -243,7 +243,7 @@ docs: build $(VENV)/.tools ## Build the documentation: pages are carried out, fi
 VERSION := main
 
 .PHONY: docs-site
-docs-site: build $(VENV)/.tools ## Build the documentation as one version of a site: docs/_build/site; VERSION=v0.2.0
+docs-site: docs ## Build the documentation as one version of a site: docs/_build/site; VERSION=v0.2.0
 	$(BIN)/python tools/docs_site.py docs/_build/site --version $(VERSION)
 
 .PHONY: notebooks

@@ -1,18 +1,17 @@
-"""Builds the documentation of one version into a site of several versions.
+"""Puts the built documentation into a site of several versions.
 
-Each version is a folder of the site. `versions.js` lists the folders for the version switch of the
-pages (docs/static/version-switch.js), and `index.html` leads to the newest release. Folders of
-other versions stay as they are.
+`make docs-site` builds the pages first. Each version is a folder of the site. `versions.js` lists
+the folders for the version switch of the pages (docs/static/version-switch.js), and `index.html`
+leads to the newest release. Folders of other versions stay as they are.
 """
 
 import argparse
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+HTML = Path(__file__).resolve().parents[1] / "docs/_build/html"
+"""Pages that `make docs` builds."""
 VERSION = re.compile(r"v(\d+)\.(\d+)\.(\d+)")
 INDEX = """<!doctype html>
 <meta charset="utf-8">
@@ -43,12 +42,11 @@ def write_index(site: Path) -> list[str]:
 
 
 def add(site: Path, version: str) -> None:
-    """Builds the pages of the working tree and puts them into the folder of a version."""
-    command = [sys.executable, "-m", "sphinx", "--quiet", "--fail-on-warning", "--keep-going"]
-    html = ROOT / "docs/_build/html"
-    subprocess.run([*command, "-b", "html", ROOT / "docs", html], cwd=ROOT, check=True)
+    """Copies the built pages into the folder of a version."""
+    if not (HTML / "index.html").is_file():
+        raise SystemExit(f"{HTML}: there are no pages; expected those of make docs")
     shutil.rmtree(site / version, ignore_errors=True)
-    shutil.copytree(html, site / version, ignore=shutil.ignore_patterns(".doctrees"))
+    shutil.copytree(HTML, site / version, ignore=shutil.ignore_patterns(".doctrees"))
 
 
 def main() -> None:
@@ -56,7 +54,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("site", type=Path, help="Folder of the site.")
     parser.add_argument("--version", default="main", help="Name of the version. Default: main.")
-    parser.add_argument("--list", action="store_true", help="Build nothing, list the versions.")
+    parser.add_argument("--list", action="store_true", help="Add nothing, list the versions.")
     arguments = parser.parse_args()
     if not re.fullmatch(r"[\w.-]+", arguments.version):
         parser.error(f"--version {arguments.version}: expected letters, digits, dots and hyphens")
