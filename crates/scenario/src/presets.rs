@@ -1,6 +1,6 @@
-//! Presets: names for the timing of equipment, and for the cells of commercial networks. The keys
-//! of a preset are written into the document before it is read. Keys that the file gives take
-//! precedence.
+//! Presets: names for the timing of equipment, for the cells of commercial networks, and for hosts.
+//! The keys of a preset are written into the document before it is read. Keys that the file gives
+//! take precedence.
 
 use crate::deployment::{self, Deployed, put};
 use crate::error::Mistake;
@@ -217,38 +217,27 @@ const PRESETS_OF_HOSTS: [HostPreset; 2] = [
     },
 ];
 
+/// Array of the catalog entries of presets, for a constant.
+macro_rules! entries_of {
+    ($presets:ident) => {{
+        let mut entries = [$presets[0].entry; $presets.len()];
+        let mut index = 1;
+        while index < entries.len() {
+            entries[index] = $presets[index].entry;
+            index += 1;
+        }
+        entries
+    }};
+}
+
 /// Presets of timing, for the key `timing`.
-pub static TIMINGS: &[Entry] = &{
-    let mut entries = [TIMING_PRESETS[0].entry; TIMING_PRESETS.len()];
-    let mut index = 1;
-    while index < entries.len() {
-        entries[index] = TIMING_PRESETS[index].entry;
-        index += 1;
-    }
-    entries
-};
+pub static TIMINGS: &[Entry] = &entries_of!(TIMING_PRESETS);
 
 /// Presets of cells, for the key `cell.NAME.preset`.
-pub static CELL_PRESETS: &[Entry] = &{
-    let mut entries = [PRESETS_OF_CELLS[0].entry; PRESETS_OF_CELLS.len()];
-    let mut index = 1;
-    while index < entries.len() {
-        entries[index] = PRESETS_OF_CELLS[index].entry;
-        index += 1;
-    }
-    entries
-};
+pub static CELL_PRESETS: &[Entry] = &entries_of!(PRESETS_OF_CELLS);
 
 /// Presets of hosts, for the key `node.NAME.preset`.
-pub static HOST_PRESETS: &[Entry] = &{
-    let mut entries = [PRESETS_OF_HOSTS[0].entry; PRESETS_OF_HOSTS.len()];
-    let mut index = 1;
-    while index < entries.len() {
-        entries[index] = PRESETS_OF_HOSTS[index].entry;
-        index += 1;
-    }
-    entries
-};
+pub static HOST_PRESETS: &[Entry] = &entries_of!(PRESETS_OF_HOSTS);
 
 /// Writes the presets and the deployments that the document names into its tables. The reader
 /// reports unknown names.
