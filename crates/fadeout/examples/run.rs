@@ -6,7 +6,7 @@
 //!   seed, duration and fingerprint, and prints the rows with the fingerprints of this machine. The
 //!   scenarios are in the folder. `SEED` restricts the runs to one seed.
 
-use fadeout::{Destination, ReadError, RunError, Simulation, Span, Time};
+use fadeout::{Destination, Simulation, Span, Time};
 use std::error::Error;
 use std::path::Path;
 use std::process::ExitCode;
@@ -38,8 +38,8 @@ fn print_summary(file: &str, overrides: &[&str]) -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Prints the table with the fingerprints of this machine. The runs of the table are longer than
-/// their scenarios' durations in no row.
+/// Prints the table with the fingerprints of this machine. A row's duration is at most that of its
+/// scenario.
 fn print_fingerprints(
     table: &str,
     folder: &Path,
@@ -64,7 +64,6 @@ fn print_fingerprints(
 }
 
 fn simulation(file: &Path, overrides: &[&str]) -> Result<Simulation, Box<dyn Error>> {
-    let scenario = fadeout::read(file, overrides).map_err(|error: ReadError| error.to_string())?;
-    let made: Result<Simulation, RunError> = Simulation::new(scenario, Destination::Nowhere);
-    Ok(made?)
+    let scenario = fadeout::read(file, overrides)?;
+    Ok(Simulation::new(scenario, Destination::Nowhere)?)
 }
