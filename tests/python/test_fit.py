@@ -79,6 +79,7 @@ def test_a_run_is_explained_by_its_own_link(found: Fit):
         # An interval that contains everything would state nothing.
         assert one.high / one.low < 1.2
     assert found.statements == []
+    fadeout.check(UNKNOWN, set=found.overrides())
 
 
 def test_the_result_does_not_depend_on_the_number_of_workers(found: Fit, table: Path):
