@@ -1,5 +1,5 @@
-//! An own protocol over a radio link: a sender repeats each numbered datagram until the receiver
-//! confirms it (stop and wait).
+//! A user's own protocol over a radio link: a sender repeats each numbered datagram until the
+//! receiver confirms it (stop and wait).
 //!
 //! `cargo run -p fadeout --example ports`
 
