@@ -175,6 +175,9 @@ fn fast_open_saves_a_round_trip_of_a_short_request() {
         };
         let [plain, fast] = ["false", "true"].map(|fast| run(&text(fast)));
         assert_eq!(number(&fast, "delivered_bytes"), 1000.0);
+        // The data on a SYN is one of the sent segments.
+        let sent = |done: &Value| number(done, "sent_segments");
+        assert_eq!(sent(&fast), sent(&plain), "{kind}");
         let saved =
             number(&plain, "flow_completion_time_s") - number(&fast, "flow_completion_time_s");
         // A round trip has 20 ms of the links. The radio adds waits for scheduling requests.

@@ -21,7 +21,11 @@ impl TcpEndpoint {
 
     pub(super) fn send_syn(&mut self, now: Time, out: &mut Outbox) {
         let contents = self.syn_contents();
-        out.push(self.opening.syn(now, &contents, self.accurate.as_deref()));
+        let syn = self.opening.syn(now, &contents, self.accurate.as_deref());
+        if syn.len > 0 {
+            self.sender.on_early_sent();
+        }
+        out.push(syn);
     }
 
     pub(super) fn on_syn_timeout(&mut self, now: Time, out: &mut Outbox, probe: &mut impl Probe) {

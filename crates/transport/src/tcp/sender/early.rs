@@ -8,6 +8,11 @@ use crate::tcp::scoreboard::{SentSegment, Tags};
 use fadeout_core::{Probe, Span, Time};
 
 impl Sender {
+    /// Counts the data on a SYN as a sent segment.
+    pub(in crate::tcp) fn on_early_sent(&mut self) {
+        self.statistics.sent_segments += 1;
+    }
+
     /// Completes the handshake of a connection whose peer sent data on the SYN.
     pub(in crate::tcp) fn on_early_established(&mut self, now: Time, handshake_rtt: Option<Span>) {
         if let Some(rtt) = handshake_rtt {
