@@ -171,8 +171,10 @@ def test_the_study_writes_all_its_tables(
         static_loads=(1, 100),
         failure_s=0.2,
     )
-    for key, few in (("change", 3), ("network", 2), ("motorway-network", 1)):
-        monkeypatch.setitem(DATA.document, key, DATA[key][:few])
+    # The third network drops data at a handover.
+    few = {"change": slice(3), "network": slice(0, 3, 2), "motorway-network": slice(1)}
+    for key, chosen in few.items():
+        monkeypatch.setitem(DATA.document, key, DATA[key][chosen])
     result = cli.invoke(app, ["study", "vehicular", "--quick", "--out", "study"])
     assert result.exit_code == 0, result.output
     found = json.loads(Path("study/results.json").read_text())
