@@ -37,6 +37,8 @@ impl Sender {
             let early = end.saturating_sub(self.write_end);
             buffer.skip(early);
             self.write_end += early;
+            // No write follows that would queue the FIN.
+            self.fin_queued |= buffer.is_closing() && buffer.backlog() == 0;
         }
         let mss = u64::from(self.window.mss);
         while self.snd_nxt < end {

@@ -526,6 +526,26 @@ fn what_of_a_syns_data_waits_in_the_buffer_is_taken_out_of_it() {
 }
 
 #[test]
+fn a_fin_follows_when_the_syn_carried_all_data_of_a_closed_writer() {
+    for (written, fins) in [(2_500, 1), (4_000, 0)] {
+        let mut config = without_probes();
+        config.send_buffer = Some(crate::tcp::config::SendBufferConfig {
+            initial: 1 << 20,
+            maximum: 1 << 20,
+            header: 256,
+            head: 256,
+        });
+        let mut b = Bench::new(&config);
+        b.sender.write(b.now, written);
+        b.sender.finish(true);
+        let sent_at = b.now;
+        b.now += ms(100);
+        b.run_step(|sender, cx| sender.on_early_answer(cx, (2_501, 2_501), sent_at));
+        assert_eq!(u32::from(b.sender.fin_queued), fins, "{written}");
+    }
+}
+
+#[test]
 fn a_syns_data_is_one_piece_with_a_push_at_its_end_and_was_sent_with_the_syn() {
     let mut b = Bench::new(&without_probes());
     let sent_at = b.now;
