@@ -46,6 +46,7 @@ mod sharing;
 mod split_recovery;
 mod states;
 mod station_links;
+mod steps;
 mod traffic;
 mod utran;
 mod vehicle_vectors;

@@ -15,8 +15,8 @@ use fadeout_sim::summary;
 use fadeout_testkit::Cases;
 use std::collections::BTreeMap;
 
-/// Number of random cases. A case takes one or two milliseconds.
-const CASES: u64 = 5_000;
+/// Number of random cases. A case takes one or two milliseconds. `make soak` has more.
+const CASES: u64 = 2_500;
 /// Longest time of a case. The slowest bearer carries some kbit/s, and timers back off to two
 /// minutes.
 const LATEST: Time = Time::from_nanos(14_400_000_000_000);
