@@ -69,27 +69,16 @@ fn read(file: &str, overrides: &[String]) -> Result<Scenario, String> {
 
 fn run(place: &Place<'_>, scenario: Scenario) -> Result<Value, String> {
     let threads = place.threads;
-    let (summary, events) = match place.probe {
-        "null" => return unobserved(&scenario, threads),
-        "memory" => recorded(scenario, Destination::Memory, threads)?,
+    match place.probe {
+        "null" => unobserved(&scenario, threads),
+        "memory" => recorded(scenario, Destination::Memory, threads),
         _ => {
             let path = place.probe.strip_prefix("folder=").ok_or(USAGE)?;
             let folder =
                 RunFolder::create(Path::new(path), true).map_err(|error| error.to_string())?;
-            recorded(scenario, Destination::Folder(folder), threads)?
+            recorded(scenario, Destination::Folder(folder), threads)
         }
-    };
-    let sent = summary["flows"]
-        .as_array()
-        .into_iter()
-        .flatten()
-        .filter_map(|flow| flow["sent_segments"].as_u64());
-    Ok(json!({
-        "data_packets": sent.sum::<u64>(),
-        "events": events,
-        "simulated_s": summary["duration_s"],
-        "fingerprint": summary["fingerprint"],
-    }))
+    }
 }
 
 /// Number of sent segments, the only result of a run without a probe.
@@ -153,20 +142,38 @@ fn wall_clock() -> Instant {
     Instant::now()
 }
 
-fn recorded(
-    scenario: Scenario,
-    destination: Destination,
-    threads: usize,
-) -> Result<(Value, u64), String> {
-    let run = if scenario.worlds == scenario::Worlds::One {
-        Simulation::new(scenario, destination)
-            .and_then(|simulation| simulation.run(|_| Control::Continue))
+/// Runs a scenario with the default probes. The number of packets is null if the scenario is
+/// divided and recorded in memory.
+fn recorded(scenario: Scenario, destination: Destination, threads: usize) -> Result<Value, String> {
+    let (packets, outcome) = if scenario.worlds == scenario::Worlds::One {
+        let mut simulation =
+            Simulation::new(scenario, destination).map_err(|error| error.to_string())?;
+        simulation.advance(Time::NEVER);
+        let flows = &simulation.summary()["flows"];
+        let sent = flows.as_array().into_iter().flatten();
+        let sent = sent.filter_map(|flow| flow["sent_segments"].as_u64());
+        (Some(sent.sum::<u64>()), simulation.finish())
     } else {
-        DividedSimulation::with_congestion(scenario, destination, &mut |_| None)
-            .and_then(|simulation| simulation.run(threads, |_| Control::Continue))
+        let outcome = DividedSimulation::with_congestion(scenario, destination, &mut |_| None)
+            .and_then(|simulation| simulation.run(threads, |_| Control::Continue));
+        let rows = outcome
+            .as_ref()
+            .ok()
+            .and_then(|it| it.recorded.rows.as_ref());
+        let columns = rows.and_then(|rows| rows.columns("flows", ["sent_segments"]));
+        let sent = columns.map(|columns| {
+            let values = columns["sent_segments"].as_array();
+            values.into_iter().flatten().filter_map(Value::as_u64).sum()
+        });
+        (sent, outcome)
     };
-    let outcome = run.map_err(|error| error.to_string())?;
-    let summary =
+    let outcome = outcome.map_err(|error| error.to_string())?;
+    let summary: Value =
         serde_json::from_str(&outcome.recorded.summary).map_err(|error| error.to_string())?;
-    Ok((summary, outcome.events))
+    Ok(json!({
+        "data_packets": packets,
+        "events": outcome.events,
+        "simulated_s": summary["duration_s"],
+        "fingerprint": summary["fingerprint"],
+    }))
 }
