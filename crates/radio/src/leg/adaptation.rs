@@ -13,6 +13,10 @@ pub(super) struct ChannelReport {
     measured_at: Time,
     /// CQI of the downlink and rank index, as the UE reported them.
     cqi: (u8, u8),
+    /// Number of the downlink MCS, and the offset of the outer loop for which the report gave it.
+    /// `None` before the first use of the report. The search for an MCS takes more time than most
+    /// UEs need for a slot, and its result rarely changes between two slots.
+    chosen: Option<(f64, u8)>,
     /// CQI of each downlink sub-band, if the UE reports CQIs of sub-bands.
     bands: BandCqi,
     /// Channel of the uplink, as the base station measured it.
@@ -24,6 +28,7 @@ impl ChannelReport {
     pub(super) const UNKNOWN: ChannelReport = ChannelReport {
         measured_at: Time::NEVER,
         cqi: (0, 0),
+        chosen: None,
         bands: [0; _],
         measurement: Measurement::UNKNOWN,
     };
@@ -80,10 +85,19 @@ impl Leg {
             let measured = plan.frame.slot_at(measured_at);
             report.cqi = report_of(measured, resources, &mut report.bands);
             report.measured_at = measured_at;
+            report.chosen = None;
         }
         let (cqi, rank) = report.cqi;
-        let mcs = adaptation.scheme(cqi, self.down.outer_loop.offset_db())?;
-        Some((resources.position(&mcs, rank) as u8, cqi))
+        let offset_db = self.down.outer_loop.offset_db();
+        if let Some((of_offset_db, scheme)) = report.chosen
+            && of_offset_db == offset_db
+        {
+            return Some((scheme, cqi));
+        }
+        let mcs = adaptation.scheme(cqi, offset_db)?;
+        let scheme = resources.position(&mcs, rank) as u8;
+        report.chosen = Some((offset_db, scheme));
+        Some((scheme, cqi))
     }
 
     /// Returns the CQI of each sub-band, from the report that determined the latest downlink MCS.
