@@ -97,6 +97,12 @@ impl<T: Copy + Default> Ring<T> {
     pub fn back(&self) -> Option<&T> {
         (!self.is_empty()).then(|| &self.slots[self.slot(self.end - 1)])
     }
+    /// Returns item `number`. `None` if it is not in the ring.
+    #[inline]
+    pub fn get(&self, number: u64) -> Option<&T> {
+        self.contains(number)
+            .then(|| &self.slots[self.slot(number)])
+    }
     /// Returns true if item `number` is in the ring.
     #[inline]
     pub fn contains(&self, number: u64) -> bool {

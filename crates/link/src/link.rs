@@ -247,6 +247,13 @@ impl Link {
         self.transit.next_arrival_at().min(self.serve_at)
     }
 
+    /// Returns the packet that reaches the far end after `ahead` others. `None` if there is no such
+    /// packet, or if packets may overtake each other.
+    #[inline]
+    pub fn upcoming(&self, ahead: u64) -> Option<PacketId> {
+        self.transit.upcoming(ahead)
+    }
+
     /// Delays all data that is not yet in a block until `at`, as a phone without a radio connection
     /// does. Only a link that sends in [`blocks`](LinkConfig::blocks) can wait.
     pub fn open_at(&mut self, at: Time) {

@@ -158,6 +158,19 @@ impl Transit {
         self.next_arrival_at
     }
 
+    /// Returns the packet that reaches the far end after `ahead` others. `None` if there is no such
+    /// packet, or if packets may overtake each other.
+    #[inline]
+    pub(crate) fn upcoming(&self, ahead: u64) -> Option<PacketId> {
+        match &self.line {
+            Line::InOrder(line) => {
+                let carried = line.ring.get(line.ring.first() + ahead)?;
+                Some(carried.packet)
+            }
+            Line::Overtaking(_) => None,
+        }
+    }
+
     #[inline]
     pub(crate) fn queued_packets(&self) -> u64 {
         self.queued_packets

@@ -3,7 +3,7 @@
 use super::agenda::Agenda;
 use super::{Event, World};
 use crate::hop::Hop;
-use fadeout_core::{LinkId, PacketId, PacketPool, Probe, Wake};
+use fadeout_core::{LinkId, PacketId, PacketPool, Probe, Wake, prefetch};
 use fadeout_link::{Link, RadioStates};
 
 /// All directions of links, and the radio states of 2G and 3G bearers, which open and close their
@@ -15,6 +15,12 @@ pub(crate) struct Links {
     /// entry.
     radio_states: Vec<RadioStates>,
 }
+
+/// Number of packets between the arriving one and the one whose memory is requested. The endpoint of
+/// a packet is known once the packet is in the cache, and likewise the connection of an endpoint.
+const PACKET_AHEAD: u64 = 6;
+const ENDPOINT_AHEAD: u64 = 4;
+const CONNECTION_AHEAD: u64 = 2;
 
 /// A direction of a link with its wake-up.
 #[derive(Debug)]
@@ -245,11 +251,30 @@ impl<P: Probe> World<P> {
         }
     }
 
+    /// Asks the processor for the memory of the packets that leave a link next: first the packet,
+    /// then its endpoint, then the connection of the endpoint.
+    #[inline]
+    fn prefetch_upcoming(&self, id: LinkId) {
+        let link = self.links.get(id);
+        if let Some(packet) = link.upcoming(PACKET_AHEAD) {
+            prefetch(&self.pool[packet]);
+        }
+        if let Some(packet) = link.upcoming(ENDPOINT_AHEAD) {
+            self.endpoints.prefetch(self.pool[packet].to);
+        }
+        if let Some(packet) = link.upcoming(CONNECTION_AHEAD) {
+            self.endpoints.prefetch_connection(self.pool[packet].to);
+        }
+    }
+
     pub(super) fn wake_link(&mut self, id: LinkId) {
         let mut arrivals = std::mem::take(&mut self.arrivals);
         let (pool, probe) = (&mut self.pool, &mut self.probe);
         self.links
             .take_arrivals(id, &self.agenda, pool, &mut arrivals, probe);
+        if self.endpoints.exceed_caches() {
+            self.prefetch_upcoming(id);
+        }
         if self.tunnels.is_some() {
             super::tunnels::show_crossed(self, id, &arrivals);
         }

@@ -99,6 +99,9 @@ pub(crate) struct MultipathHost {
     pub(crate) flow: FlowId,
 }
 
+/// Number of endpoints whose state fits into the second-level cache of a core.
+const CACHED_ENDPOINTS: usize = 64;
+
 /// The ends of all flows: endpoints, and the multipath connections that some of them belong to.
 #[derive(Debug)]
 pub(crate) struct Endpoints {
@@ -109,6 +112,26 @@ pub(crate) struct Endpoints {
 impl Endpoints {
     pub(super) fn new(list: Vec<Endpoint>, connections: Vec<MultipathHost>) -> Endpoints {
         Endpoints { list, connections }
+    }
+
+    /// Returns true if the connections take more memory than a core's caches have.
+    #[inline]
+    pub(super) fn exceed_caches(&self) -> bool {
+        self.list.len() > CACHED_ENDPOINTS
+    }
+
+    /// Asks the processor for the memory of an endpoint.
+    #[inline]
+    pub(super) fn prefetch(&self, id: EndpointId) {
+        fadeout_core::prefetch(&self.list[id.index()]);
+    }
+
+    /// Asks the processor for the memory of the TCP connection of an endpoint.
+    #[inline]
+    pub(super) fn prefetch_connection(&self, id: EndpointId) {
+        if let Transport::Tcp(tcp) = &self.list[id.index()].transport {
+            fadeout_core::prefetch(&**tcp);
+        }
     }
 
     /// Returns the counters of a TCP endpoint for the summary. This includes subflows. `None` for
