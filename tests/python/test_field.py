@@ -9,9 +9,13 @@ import shutil
 import warnings
 from pathlib import Path
 
+import numpy as np
+import polars as pl
 import pytest
 
 import fadeout
+from fadeout.measured.replay import NOT_HEARD_DB, channels, serving_cells
+from fadeout.measured.table import open_measurement
 
 CASES = Path(__file__).parent / "cases" / "field"
 
@@ -99,3 +103,97 @@ def test_short_sequence_numbers_of_rlc_cost_rate():
 def test_the_example_of_handovers_loses_nothing_while_it_forwards():
     lost = fadeout.run("scenarios/handover.toml").handovers["lost_packets"]
     assert lost.to_list() == [0] * len(lost)
+
+
+SERVING = """
+[measurement.drive]
+file = "log.csv"
+
+[channel-file.drive]
+measurement = "drive"
+
+[mobility-management]
+policy = "timetable"
+serving-cells = { measurement = "drive", ue = "phone" }
+data = "forwarding"
+"""
+
+
+def test_a_cell_is_heard_from_its_first_row_until_a_step_after_its_last(tmp_path: Path):
+    (tmp_path / "log.csv").write_text(
+        "time_s,cell,gain_db\n0,a,-100\n1,a,-101\n2,b,-90\n4,b,-91\n6,a,-95\n8,a,-96\n"
+    )
+    log = open_measurement(tmp_path / "log.csv")
+    names = {"ue": "phone", "cell": None}
+    text = channels(log, 8 * 10**9, names, is_plain=False, is_serving_only=True)
+    found = pl.read_csv(text.encode())
+
+    def gain(cell: str, time_s: float) -> float:
+        rows = found.filter(pl.col("cell") == cell)
+        return float(np.interp(time_s, rows["time_s"], rows["gain_db"]))
+
+    # A row of another cell follows after 1 s, so cell a is heard for 1 s more.
+    assert [gain("a", at) for at in (0, 0.5, 1, 2.9)] == pytest.approx([-100, -100.5, -101, -101])
+    assert [gain("a", at) for at in (3.1, 5.9)] == [NOT_HEARD_DB] * 2
+    assert [gain("a", at) for at in (6, 7, 8)] == pytest.approx([-95, -95.5, -96])
+    assert [gain("b", at) for at in (0, 1.9)] == [NOT_HEARD_DB] * 2
+    assert [gain("b", at) for at in (2, 3, 4, 7.9)] == pytest.approx([-90, -90.5, -91, -91])
+    changes = serving_cells(log, 8 * 10**9)
+    assert [(one.at_ns, one.cell) for one in changes] == [
+        (0, "a"),
+        (2 * 10**9, "b"),
+        (6 * 10**9, "a"),
+    ]
+
+
+@pytest.fixture
+def replay(case) -> Path:
+    """Returns a scenario that replays the log of the serving cell, with gains in place of SINRs."""
+    folder = case("serving-cell-log")
+    log = pl.read_csv(folder / "log.csv")
+    # About the noise of 20 MHz below a transmit power of 46 dBm.
+    log = log.with_columns((pl.col("sinr_db") - 140.0).alias("gain_db")).drop("sinr_db")
+    log.write_csv(folder / "log.csv")
+    text = (folder / "log.toml").read_text()
+    begin, end = text.index("[channel-file.drive]"), text.index("[ue.phone]")
+    text = text[:begin] + SERVING + text[end:]
+    text = text.replace("height =", 'tx-power = "46 dBm"\nheight =')
+    (folder / "log.toml").write_text(text)
+    return folder / "log.toml"
+
+
+def test_a_log_of_the_serving_cell_is_replayed(replay: Path):
+    results = fadeout.run(replay)
+    (row,) = results.handovers.rows(named=True)
+    assert (row["source"], row["target"], row["outcome"]) == ("a", "b", "success")
+    # The log has its first row of cell b at 6 s.
+    assert row["triggered_s"] == pytest.approx(6.0, abs=1e-9)
+    assert results.flows["goodput_mbps"][0] > 1
+
+
+def test_the_replay_of_a_log_starts_in_its_cell_at_the_start(replay: Path):
+    edited(replay, "^file = .*$", 'file = "log.csv"\nstart = "7 s"\noutside = "hold"')
+    results = fadeout.run(replay, set={"duration": "3 s"})
+    assert results.handovers.is_empty()
+
+
+def test_sinrs_of_a_replayed_log_are_refused(replay: Path):
+    edited(replay.parent / "log.csv", "gain_db", "sinr_db")
+    with pytest.raises(fadeout.ScenarioError, match="with which a UE stays in its cell"):
+        fadeout.check(replay)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "replacement", "message"),
+    [
+        ('ue = "phone"', 'ue = "fone"', "`timetable` names the UE `fone`; expected `phone`"),
+        ('policy = "timetable"\n', "", "`serving-cells` with another policy"),
+        ('"drive", ue', '"drivee", ue', "unknown measurement 'drivee'"),
+    ],
+)
+def test_a_mistake_of_a_replay_is_explained(
+    replay: Path, pattern: str, replacement: str, message: str
+):
+    edited(replay, pattern, replacement)
+    with pytest.raises(fadeout.ScenarioError, match=re.escape(message)):
+        fadeout.check(replay)

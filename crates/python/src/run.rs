@@ -266,7 +266,7 @@ pub(crate) fn mistake_of_file(
     name: String,
     key: &str,
 ) -> PyResult<Py<PyAny>> {
-    let table = [
+    const TABLES: [&str; 8] = [
         "vehicles",
         "building",
         "measurement",
@@ -274,12 +274,12 @@ pub(crate) fn mistake_of_file(
         "channel-file",
         "ue",
         "cell",
-    ]
-    .into_iter()
-    .find(|one| *one == table);
+        "mobility-management",
+    ];
+    let table = TABLES.into_iter().find(|one| *one == table);
     let finding = Finding {
         table: table.ok_or_else(|| PyValueError::new_err("a table without files"))?,
-        name: Some(name),
+        name: (!name.is_empty()).then_some(name),
         key: None,
         reason: format!("`{key}`"),
         message,

@@ -138,6 +138,7 @@ def channels(
     names: Mapping[str, str | None],
     *,
     is_plain: bool,
+    is_serving_only: bool = False,
 ) -> str:
     """Returns the channels of a table in the columns of a channel file.
 
@@ -147,6 +148,8 @@ def channels(
         names: the UE and the cell of a table without these columns.
         is_plain: true for a file that the scenario names without a measurement. Its times stay as
             they are.
+        is_serving_only: true if the table has only rows of the serving cell. Cells are then not
+            heard while they do not serve.
 
     Raises:
         MeasuredError: a value is wrong, or the UE or the cell is missing.
@@ -170,17 +173,10 @@ def channels(
                     key="measurement",
                 )
             rows = rows.with_columns(pl.lit(given).alias(one))
-    if measured.keys.cells and "cell" in by:
-        rows = rows.with_columns(
-            pl.col("cell").replace_strict(dict(measured.keys.cells), default=None)
-        ).drop_nulls("cell")
-        if rows.is_empty():
-            raise MeasuredError(
-                f"{measured.source.name} has no row of the cells {', '.join(measured.keys.cells)}; "
-                "expected pairs of a name in the table and a name in the scenario",
-                key="cells",
-            )
-    rows = _from_start(rows, start, ["ue", "cell"])
+    if "cell" in by:
+        rows = _of_cells(measured, rows)
+    if not is_serving_only:
+        rows = _from_start(rows, start, ["ue", "cell"])
     values = {"sinr": "sinr_db", "gain": "gain_db", "uplink-sinr": "uplink_sinr_db"}
     if quantity == "rsrp":
         power = measured.keys.reference_power_dbm
@@ -193,6 +189,14 @@ def channels(
             )
         rows = rows.with_columns((pl.col("rsrp") - power).alias("gain"))
         quantity = "gain"
+    if is_serving_only:
+        if quantity != "gain":
+            raise MeasuredError(
+                f"{measured.source.name} has SINRs, with which a UE stays in its cell; expected a "
+                "gain, or a received power (rsrp) with `reference-power`",
+                key="measurement",
+            )
+        rows = _while_serving(measured, rows.with_columns(pl.col("t") - start), duration_ns)
     written = rows.select(
         (pl.col("t") / 1e9).alias("time_s"),
         "ue",
@@ -315,3 +319,111 @@ def _uncovered(
 def _table(nanoseconds: np.ndarray, columns: Mapping[str, np.ndarray]) -> str:
     frame = pl.DataFrame({"time_s": nanoseconds / 1e9, **columns})
     return frame.write_csv()
+
+
+@dataclass(frozen=True)
+class CellChange:
+    """The beginning of a serving cell in a table."""
+
+    at_ns: int
+    """Time of the run. Zero for the first cell."""
+    cell: str
+
+
+def serving_cells(measured: Measurement, duration_ns: int) -> list[CellChange]:
+    """Returns the serving cells of a table during a run, the first one at zero.
+
+    Args:
+        measured: the table.
+        duration_ns: duration of the run.
+
+    Raises:
+        MeasuredError: the table has no cells, or does not overlap with the run.
+    """
+    rows = _of_cells(measured, measured.rows(["cell"]))
+    run = window(measured, rows, duration_ns)
+    rows = rows.with_columns(pl.col("t") - run.start_ns)
+    begun = rows.filter(pl.col("t") <= 0).tail(1)
+    rows = pl.concat([begun, rows.filter((pl.col("t") > 0) & (pl.col("t") < duration_ns))])
+    if rows.is_empty():
+        rows = _of_cells(measured, measured.rows(["cell"])).head(1)
+    changed = rows.filter((pl.col("cell") != pl.col("cell").shift(1)).fill_null(True))
+    found = [CellChange(at, cell) for at, cell in changed.select("t", "cell").iter_rows()]
+    return [CellChange(0, found[0].cell), *found[1:]]
+
+
+def _of_cells(measured: Measurement, rows: pl.DataFrame) -> pl.DataFrame:
+    """Returns the rows of the cells of the scenario, with their names there.
+
+    Raises:
+        MeasuredError: there is none.
+    """
+    if not measured.keys.cells:
+        return rows
+    names = pl.col("cell").replace_strict(dict(measured.keys.cells), default=None)
+    rows = rows.with_columns(names).drop_nulls("cell")
+    if rows.is_empty():
+        raise MeasuredError(
+            f"{measured.source.name} has no row of the cells {', '.join(measured.keys.cells)}; "
+            "expected pairs of a name in the table and a name in the scenario",
+            key="cells",
+        )
+    return rows
+
+
+NOT_HEARD_DB = -250.0
+"""Gain of a cell that the table does not have at a time. Its interference is then negligible."""
+EDGE_NS = 1_000_000
+"""Time within which the gain changes when a cell begins or ends to serve."""
+
+
+def _while_serving(measured: Measurement, rows: pl.DataFrame, duration_ns: int) -> pl.DataFrame:
+    """Returns gains of each cell for the whole run, from rows of the serving cell.
+
+    A cell is heard from its first row until one step after its last row, as a handover to the next
+    cell takes some time. The step is the time to the next row.
+
+    Raises:
+        MeasuredError: several cells have rows at one time.
+    """
+    if rows["t"].n_unique() < len(rows):
+        raise MeasuredError(
+            f"{measured.source.name} has rows of several cells at one time; expected rows of the "
+            "serving cell, or no `serving-cells` of this measurement",
+            key="measurement",
+        )
+    rows = rows.sort("t")
+    at, cells = rows["t"].to_list(), rows["cell"].to_list()
+    last_step = at[-1] - at[-2] if len(at) > 1 else duration_ns
+    end = max(duration_ns, at[-1]) + last_step
+    found = [
+        {"t": time, "ue": rows["ue"][0], "cell": cell, "gain": gain}
+        for cell in dict.fromkeys(cells)
+        for time, gain in _heard(cell, at, cells, rows["gain"].to_list(), end)
+    ]
+    return _from_start(pl.DataFrame(found), 0, ["ue", "cell"])
+
+
+def _heard(
+    cell: str, at: Sequence[int], cells: Sequence[str], gains: Sequence[float], end: int
+) -> list[tuple[int, float]]:
+    """Returns the times and gains of one cell until `end`, from rows of all serving cells."""
+    own = [index for index, one in enumerate(cells) if one == cell]
+    # The first serving cell has its first value before the first row, too.
+    points = [(min(0, at[0]) - EDGE_NS, gains[0] if own[0] == 0 else NOT_HEARD_DB)]
+    is_heard = own[0] == 0
+    for number, index in enumerate(own):
+        if not is_heard and at[index] > points[-1][0] + EDGE_NS:
+            points.append((at[index] - EDGE_NS, NOT_HEARD_DB))
+        points.append((at[index], gains[index]))
+        is_heard = True
+        if index + 1 == len(at) or cells[index + 1] == cell:
+            continue
+        until = 2 * at[index + 1] - at[index]
+        following = at[own[number + 1]] if number + 1 < len(own) else end
+        if following > until + 2 * EDGE_NS:
+            points += [(until, gains[index]), (until + EDGE_NS, NOT_HEARD_DB)]
+            is_heard = False
+    if points[-1][0] < end:
+        points.append((end, points[-1][1]))
+    return points

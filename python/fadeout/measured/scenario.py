@@ -4,6 +4,7 @@ Inputs that name a measurement, and files that are not in the simulator's plain 
 in the user's cache, named by their content. Overrides put them into the scenario.
 """
 
+import json
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -24,6 +25,10 @@ from fadeout.measured.table import Measurement, open_measurement
 
 RATES = ("rate", "uplink-rate")
 DELAYS = ("delay", "round-trip")
+MANAGEMENT, SERVING = "mobility-management", "serving-cells"
+"""Table and key of replayed serving cells."""
+USES_CELLS = ("channel", "serving")
+"""Kinds of inputs that depend on the serving cells and the UEs of the scenario."""
 PLAIN_BYTES = 64 << 20
 """Largest file that is examined as a whole for quotes."""
 
@@ -33,7 +38,7 @@ class Input:
     """An input of a scenario that is measured."""
 
     kind: str
-    """`rate`, `delay`, `channel` or `positions`."""
+    """`rate`, `delay`, `channel`, `serving` or `positions`."""
     table: str
     """Table of the scenario, such as `link`."""
     name: str
@@ -178,6 +183,10 @@ def inputs(tables: Mapping[str, Any]) -> Iterator[Input]:
                 "measurement" if "measurement" in table else "file",
                 table,
             )
+    management = tables.get(MANAGEMENT)
+    cells = management.get(SERVING) if isinstance(management, dict) else None
+    if isinstance(cells, dict) and isinstance(cells.get("measurement"), str):
+        yield Input("serving", MANAGEMENT, "", SERVING, cells)
     for name, ue in _named(tables, "ue"):
         trace = ue.get("trace")
         if isinstance(trace, dict) and isinstance(trace.get("measurement"), str):
@@ -293,7 +302,8 @@ def _identity(scenario: _Scenario, one: Input, table: _Table) -> str | None:
         ]
     except OSError:
         return None
-    return repr((one, given, stats, scenario.duration_ns))
+    tables = [scenario.tables.get(kind) for kind in (MANAGEMENT, "ue") if one.kind in USES_CELLS]
+    return repr((one, given, stats, scenario.duration_ns, tables))
 
 
 def _opportunities(one: Input, file: Path) -> list[str]:
@@ -337,7 +347,13 @@ def _with_any_gaps(measured: Measurement, one: Input) -> Measurement:
 def _channels(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:
     names = {key: one.value.get(key) for key in ("ue", "cell")}
     is_plain = "measurement" not in one.value
-    text = replay.channels(measured, scenario.duration_ns, names, is_plain=is_plain)
+    text = replay.channels(
+        measured,
+        scenario.duration_ns,
+        names,
+        is_plain=is_plain,
+        is_serving_only=_is_serving_log(scenario, one),
+    )
     path = f"channel-file.{one.name}"
     found = [f'{path}.file="{kept_table(text)}"']
     if is_plain:
@@ -348,11 +364,40 @@ def _channels(scenario: _Scenario, one: Input, measured: Measurement) -> list[st
         "interpolation": keys.interpolate,
         "maximum-gap": f"{(keys.maximum_gap_s or 1_000_000):g} s",
     }
+    if _is_serving_log(scenario, one):
+        # A cell that does not serve has no rows.
+        own["maximum-gap"] = "1000000 s"
     if keys.outside in ("repeat", "end"):
         raise MeasuredError(
             f'`outside = "{keys.outside}"` for channels; expected "hold" or "refuse"', key="outside"
         )
     found += [f'{path}.{key}="{value}"' for key, value in own.items() if key not in one.value]
+    return found
+
+
+def _is_serving_log(scenario: _Scenario, one: Input) -> bool:
+    """Returns True if the serving cells of the same measurement are replayed."""
+    management = scenario.tables.get(MANAGEMENT)
+    cells = management.get(SERVING) if isinstance(management, dict) else None
+    return isinstance(cells, dict) and cells.get("measurement") == one.value.get("measurement", "")
+
+
+def _serving(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:
+    """Returns the timetable of handovers, and the cell in which the UE starts."""
+    ue = one.value.get("ue")
+    if not isinstance(ue, str):
+        return []
+    changes = replay.serving_cells(measured, scenario.duration_ns)
+    # The first entry has no effect on a UE that starts in this cell.
+    entries = ", ".join(
+        f'{{ at = "{change.at_ns} ns", ue = {json.dumps(ue)}, to = {json.dumps(change.cell)} }}'
+        for change in changes
+    )
+    found = [f"{MANAGEMENT}.timetable=[{entries}]"]
+    ues = scenario.tables.get("ue")
+    table = ues.get(ue) if isinstance(ues, dict) else None
+    if isinstance(table, dict) and "cell" not in table:
+        found.append(f"ue.{ue}.cell={json.dumps(changes[0].cell)}")
     return found
 
 
@@ -374,6 +419,7 @@ _CONVERTED: Mapping[str, Callable[[_Scenario, Input, Measurement], list[str]]] =
     "delay": _rates,
     "channel": _channels,
     "positions": _positions,
+    "serving": _serving,
 }
 
 

@@ -26,6 +26,7 @@ mod plane;
 mod queries;
 mod reach;
 mod steering;
+mod timetable;
 
 pub use crate::air::{Geometry, geometry};
 pub use crate::config::{
@@ -44,6 +45,7 @@ pub use crate::rrc::backhaul::NetworkNode;
 pub use crate::rrc::policy::{
     CustomPolicy, HANDOVER_POLICIES, HandoverPolicy, Policy, Report, ReportedCell,
 };
+pub use crate::rrc::timetable::TimetableEntry;
 pub use build::{establish_as, events_handled};
 pub use plane::counters::{Counters, DirectionCounters, LegCounters};
 pub use plane::moves::{Backhaul, Move};

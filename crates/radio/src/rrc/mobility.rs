@@ -22,6 +22,7 @@ use super::record::Record;
 use super::secondary_cells::SecondaryCellChange;
 use super::secondary_node::SecondaryNode;
 use super::survey::Survey;
+use super::timetable::Timetable;
 use crate::config::{LegId, MeasurementEvent, MobilityConfig};
 use fadeout_core::random::Stream;
 use fadeout_core::{CellId, Procedure, Time, UeId, Wake};
@@ -31,6 +32,8 @@ use fadeout_core::{CellId, Procedure, Time, UeId, Wake};
 pub(crate) struct UeMobility {
     pub stage: Stage,
     pub survey: Survey,
+    /// Handovers at given times.
+    pub timetable: Timetable,
     /// Positions of the UE's latest measurements. `None` if every cell is measured each time.
     pub places: Option<MeasurementPlaces>,
     /// Bounds that show which neighbours need no measurement.
@@ -119,6 +122,7 @@ impl UeMobility {
         UeMobility {
             stage: Stage::Connected,
             survey,
+            timetable: Timetable::default(),
             places: config
                 .may_bound()
                 .then(|| MeasurementPlaces::new(&filtered, period))
@@ -195,6 +199,7 @@ impl UeMobility {
         let node = self.secondary_node.as_ref();
         let attach = self.attach.as_ref();
         let rest = (self.network.wake_at().min(self.record.due_at()))
+            .min(self.timetable.wake_at())
             .min(node.map_or(Time::NEVER, |node| node.wake_at()))
             .min(attach.map_or(Time::NEVER, |attach| attach.wired_at()));
         of_stage.min(self.survey.next_at()).min(rest)

@@ -13,12 +13,12 @@
 //! gap. [`measurement_places`] stores the positions at which the UE measured. [`level_bounds`]
 //! determines which neighbours need no measurement. [`monitor`] detects link failures.
 //!
-//! [`policy`] chooses the target of a handover. [`network`] contains the procedures of base
-//! stations and the core. [`random_access`] and [`granted`] contain the UE's entry into a cell, and
-//! [`attach`] the setup of an idle UE's bearers. [`ltm`] contains cell switches by MAC, and
-//! [`secondary_node`] contains dual connectivity. [`mobility`] contains the UE's state, and
-//! [`record`] the result row of a handover. Procedures return [`effect`]s, which the executor of
-//! the radio access carries out.
+//! [`policy`] chooses the target of a handover, or [`timetable`] gives it. [`network`] contains the
+//! procedures of base stations and the core. [`random_access`] and [`granted`] contain the UE's
+//! entry into a cell, and [`attach`] the setup of an idle UE's bearers. [`ltm`] contains cell
+//! switches by MAC, and [`secondary_node`] contains dual connectivity. [`mobility`] contains the
+//! UE's state, and [`record`] the result row of a handover. Procedures return [`effect`]s, which
+//! the executor of the radio access carries out.
 //!
 //! [`states`] contains the RRC states of a UE whose connection is released after a time without
 //! data.
@@ -57,6 +57,7 @@ pub(crate) mod secondary_cells;
 pub(crate) mod secondary_node;
 pub(crate) mod states;
 pub(crate) mod survey;
+pub(crate) mod timetable;
 
 use crate::config::{Aggregation, LegId, Monitoring, Serving, UeConfig};
 use fadeout_core::{CellId, DrbId, Span, Time};

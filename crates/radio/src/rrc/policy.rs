@@ -81,6 +81,7 @@ fadeout_core::registry! {
         Strongest(Strongest),
         LoadAware(LoadAware),
         BlockageAware(BlockageAware),
+        Scheduled(Scheduled),
     } else {
         /// Policy of the user.
         Custom(CustomPolicy),
@@ -355,6 +356,30 @@ impl HandoverPolicy for BlockageAware {
     }
 }
 
+/// Policy that ignores measurement reports. The timetable of the scenario commands all handovers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Scheduled;
+
+impl Registered for Scheduled {
+    const ENTRY: Entry = Entry::new(
+        "timetable",
+        "time",
+        "Hands over at the times of `timetable`, such as those of a recorded drive. Measurement \
+         reports cause no handover.",
+        "",
+    );
+
+    fn from_settings(_: &Settings<'_>, (): ()) -> Self {
+        Scheduled
+    }
+}
+
+impl HandoverPolicy for Scheduled {
+    fn choose(&mut self, _: &Report<'_>) -> Option<CellId> {
+        None
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -388,7 +413,8 @@ mod tests {
     #[test]
     fn every_policy_goes_to_the_only_cell_of_a_report_and_stays_without_one() {
         let there = cells(&[(1, -80.0)]);
-        for entry in HANDOVER_POLICIES {
+        let follows_reports = |entry: &&Entry| entry.name != "timetable";
+        for entry in HANDOVER_POLICIES.iter().filter(follows_reports) {
             let mut policy = Policy::new(entry.name, Parameters::NONE).expect(entry.name);
             let target = policy.choose(&report(&there, &[5, 5], None));
             assert_eq!(target, Some(CellId(1)), "{}", entry.name);

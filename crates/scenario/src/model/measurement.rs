@@ -26,6 +26,7 @@ key_table! {
             /// Name of the measurement in the scenario.
             name: String,
         }
+        check = Measurement::with_one_grid;
         /// Path of the table, relative to the scenario file: CSV with commas, semicolons or tabs,
         /// such a file compressed by gzip, or Parquet.
         file: String = Shape::Text, Required;
@@ -66,7 +67,7 @@ key_table! {
         /// position of the table.
         origin: Option<(f64, f64)> = COORDINATES, Optional;
         /// Path of a SUMO network (.net.xml), relative to the scenario file. The table's latitudes
-        /// and longitudes become the network's coordinates, and `origin` has no effect.
+        /// and longitudes become the network's coordinates. Not together with `origin`.
         net: Option<String> = Shape::Text, Optional;
         /// Power of a resource element of the reference signal at the base station. A received
         /// power (`rsrp`) becomes a gain with it.
@@ -74,6 +75,19 @@ key_table! {
         /// Pairs of a cell's name in the table and its name in the scenario. Rows of other cells
         /// are left out. Default: names are the same.
         cells: Vec<(String, String)> = NAMES, Optional;
+    }
+}
+
+impl Measurement {
+    /// Checks that the coordinates have one origin.
+    fn with_one_grid(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        if self.net.is_some() && self.origin.is_some() {
+            let message = "an `origin` with a `net`, which gives the origin";
+            let expected = "one of `net` and `origin`";
+            builder.mistake(fields.place_of("origin"), message, expected);
+            return None;
+        }
+        Some(self)
     }
 }
 
@@ -92,6 +106,12 @@ key_table! {
         delay: Option<String> = Shape::Text, Optional;
         /// Round-trip time.
         round_trip: Option<String> = Shape::Text, Optional;
+        /// Data of a TCP flow that was sent, acknowledged or delivered, for `fadeout fit`.
+        data: Option<String> = Shape::Text, Optional;
+        /// Congestion window of a TCP flow, for `fadeout fit`.
+        window: Option<String> = Shape::Text, Optional;
+        /// Number of retransmitted segments of a TCP flow, for `fadeout fit`.
+        retransmissions: Option<String> = Shape::Text, Optional;
         /// Ratio of received to transmitted power in dB, including the gains of both antennas.
         gain: Option<String> = Shape::Text, Optional;
         /// SINR of the downlink.

@@ -5,6 +5,7 @@ use super::conditional::{ExecutionCondition, HandoverProcedure};
 use super::handover::HandoverSignalling;
 use super::secondary_node::SecondaryNode;
 use super::switching::{EarlySynchronisation, TargetAdvance};
+use super::timetable::{self, ServingCells, TimetableEntry};
 use crate::build::Builder;
 use crate::keys::{POSITIVE_TIME, RRC_TIME, SIZE, TIME};
 use crate::quantity::Dimension;
@@ -53,6 +54,12 @@ key_table! {
             Shape::List(&Shape::Table(MeasurementEvent::KEYS)), Default("[{ kind = \"a3\" }]");
         /// Handover policy. It chooses the cell to which the network hands a UE over.
         policy: Named = POLICY, FirstOfKind;
+        /// Handovers at given times. Required with `policy = "timetable"`, and used only with it.
+        timetable: Option<Vec<TimetableEntry>> =
+            Shape::List(&Shape::Table(TimetableEntry::KEYS)), Optional;
+        /// Serving cells of a measurement, such as a drive-test log. Their changes become the
+        /// `timetable`. Used only with `policy = "timetable"`.
+        serving_cells: Option<ServingCells> = Shape::Table(ServingCells::KEYS), Optional;
         /// Procedure of a handover. It determines when a UE leaves its cell.
         procedure: HandoverProcedure = HandoverProcedure::SHAPE, Default("\"plain\"");
         /// Conditions on which a UE moves to a prepared cell, at most two. If there are two, both
@@ -342,6 +349,10 @@ impl MobilityManagement {
             || !self.watches_beams_well(fields, builder)
             || !self.fits_procedure(fields, builder)
         {
+            return None;
+        }
+        let timetable = (self.timetable.as_deref(), self.serving_cells.is_some());
+        if !timetable::fits_policy(&self.policy.name, timetable, fields, builder) {
             return None;
         }
         if self.power_ramping_step.is_some() && self.preamble_target_power.is_none() {

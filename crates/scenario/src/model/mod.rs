@@ -28,6 +28,7 @@ mod secondary_node;
 mod split;
 mod states;
 mod switching;
+mod timetable;
 mod trace;
 mod vehicles;
 mod worlds;
@@ -68,6 +69,7 @@ pub use secondary_node::{SecondaryAfterFailure, SecondaryAtHandover, SecondaryNo
 pub use split::{Duplication, DuplicationChange, LegChoice, Split, SplitPath};
 pub use states::RrcStates;
 pub use switching::{EarlySynchronisation, TargetAdvance};
+pub use timetable::{ServingCells, TimetableEntry};
 pub use trace::{MovementFormat, MovementTrace};
 pub use vehicles::{Road, VehicleGroup, VehicleType};
 pub use worlds::Worlds;

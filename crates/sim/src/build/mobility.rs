@@ -10,7 +10,9 @@ use crate::world::{Interfaces, Parts, UePath, UePaths};
 use config::USUAL_GAP;
 pub(super) use config::config;
 use fadeout_core::{CellId, DrbId, FlowId, NodeId, Span, UeId};
-use fadeout_radio::access::{BeamMonitoring, MeasurementGaps, MobilityConfig, Policy, RadioAccess};
+use fadeout_radio::access::{
+    BeamMonitoring, MeasurementGaps, MobilityConfig, Policy, RadioAccess, TimetableEntry,
+};
 use fadeout_scenario::{self as scenario, HandoverData, Named, Scenario};
 use std::collections::BTreeSet;
 
@@ -83,6 +85,36 @@ pub(super) fn add(
     Ok(())
 }
 
+/// Returns the timetable of handovers, with the ids of UEs and cells.
+fn timetable(
+    scenario: &Scenario,
+    described: &scenario::MobilityManagement,
+) -> Result<Vec<TimetableEntry>, BuildError> {
+    let find = |kind: &str, name: &str, names: Vec<&str>| {
+        let position = names.iter().position(|known| *known == name);
+        position.map(|index| index as u32).ok_or_else(|| {
+            let near = match scenario::nearest(name, names.iter().copied()) {
+                Some(near) => format!("`{near}`"),
+                None => format!("one of {}", names.join(", ")),
+            };
+            BuildError::Backhaul {
+                reason: format!("`timetable` names the {kind} `{name}`; expected {near}"),
+            }
+        })
+    };
+    let entries = described.timetable.iter().flatten();
+    let found = entries.map(|entry| {
+        let ues = scenario.ues.iter().map(|ue| ue.name.as_str()).collect();
+        let cells = scenario.cells.iter().map(|it| it.name.as_str()).collect();
+        Ok(TimetableEntry {
+            at: entry.at,
+            ue: UeId(find("UE", &entry.ue, ues)?),
+            target: CellId(find("cell", &entry.to, cells)?),
+        })
+    });
+    found.collect()
+}
+
 /// Starts mobility management with the handover policy that `choose` returns. If `choose` returns
 /// `None`, the policy is the one in the scenario.
 fn start(
@@ -99,7 +131,10 @@ fn start(
     let policy = policy.ok_or_else(|| BuildError::Backhaul {
         reason: format!("there is no handover policy \"{name}\""),
     })?;
-    let managed = access.manage_mobility(config, policy);
+    let entries = timetable(scenario, described)?;
+    let managed = access
+        .manage_mobility(config, policy)
+        .and_then(|()| access.follow_timetable(&entries));
     managed.map_err(|error| named_error(scenario, &error))
 }
 

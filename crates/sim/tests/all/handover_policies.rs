@@ -90,6 +90,33 @@ fn one_that_never_chooses_keeps_the_ue_in_its_cell() {
 }
 
 #[test]
+fn a_timetable_commands_all_handovers_at_its_times() {
+    let table = "mobility-management.timetable=[\
+        { at = \"3 s\", ue = \"phone\", to = \"middle\" }, \
+        { at = \"5 s\", ue = \"phone\", to = \"west\" }]";
+    let policy = "mobility-management.policy=\"timetable\"";
+    let rows = run(&read(EXAMPLE, &[SHORT, SMOOTH, policy, table]));
+    let [west, middle] = [CellId(0), CellId(1)];
+    // With policy `a3`, the phone would leave the cell `west` within this time.
+    assert_eq!(changes(&rows), [(3.0, west, middle), (5.0, middle, west)]);
+}
+
+#[test]
+fn a_handover_of_a_timetable_waits_for_the_end_of_another() {
+    let table = "mobility-management.timetable=[\
+        { at = \"3 s\", ue = \"phone\", to = \"middle\" }, \
+        { at = \"3.01 s\", ue = \"phone\", to = \"west\" }]";
+    let policy = "mobility-management.policy=\"timetable\"";
+    let rows = run(&read(EXAMPLE, &[SHORT, SMOOTH, policy, table]));
+    let [(first, ..), (second, ..)] = changes(&rows)[..] else {
+        panic!("{} rows", rows.len());
+    };
+    assert_eq!(first, 3.0);
+    // A handover takes some tens of milliseconds, and attempts are 10 ms apart.
+    assert!((3.03..3.5).contains(&second), "{second}");
+}
+
+#[test]
 fn the_strongest_cell_is_another_more_often() {
     let noisy = "mobility-management.measurement-error=\"2 dB\"";
     let count = |policy: &str| {

@@ -57,6 +57,22 @@ impl Managed<'_> {
         });
     }
 
+    /// Prepares the handover that the timetable gives, if it is due and the UE is in another cell.
+    /// If the UE has no connection or another change of its cell is under way, the handover begins
+    /// afterwards.
+    fn follow_timetable(&mut self, env: &mut Env<'_, impl Probe>) {
+        let Some(target) = self.state.timetable.due(env.now) else {
+            return;
+        };
+        if self.is_busy() || !self.state.is_connected() {
+            return self.state.timetable.postpone(env.now);
+        }
+        self.state.timetable.finish();
+        if self.service.stack.serving_cell(self.ue) != Some(target) {
+            self.prepare_handover(target, env);
+        }
+    }
+
     /// Begins the row of a new cell change. If the row of the previous cell change is still
     /// pending, writes that row first.
     pub(crate) fn begin_row(&mut self, row: HandoverRow, env: &mut Env<'_, impl Probe>) {
@@ -160,6 +176,7 @@ impl Managed<'_> {
         Scg(self).proceed(motion, env);
         self.proceed_ltm(motion, env);
         Conditional(self).proceed(env);
+        self.follow_timetable(env);
         self.with_network(env, Network::on_due);
         self.service.expire_marker_waits(self.ue, env);
         if self.state.record.due_at() <= now {
