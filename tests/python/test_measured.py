@@ -424,7 +424,7 @@ def test_inspect_says_what_it_understood(tmp_path: Path):
     assert report.preset.startswith("g-nettrack")
     found = {one.quantity: one for one in report.found}
     assert found["rate"].unit == "Mbit/s (from kbit/s)"
-    assert found["rate"].values.startswith("13 to 24")
+    assert found["rate"].values.startswith("12 to 24")
     assert 'duplicates` is "mean"' in " ".join(report.notes)
     assert report.span == "2026-03-01 10:16:30 to 2026-03-01 10:16:31, 1 s"
 

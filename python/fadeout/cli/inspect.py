@@ -8,6 +8,7 @@ import typer
 from fadeout.cli.console import out, print_paragraph
 from fadeout.cli.errors import reports_errors
 from fadeout.cli.options import examples
+from fadeout.cli.progress import count_progress
 from fadeout.cli.table import new_table, print_table
 from fadeout.measured.files import is_capture
 
@@ -44,8 +45,13 @@ def inspect(
     if is_capture(file):
         _print_capture(file)
         return
+    is_small = not file.is_file() or file.stat().st_size < LARGE
+    keys: dict[str, object] | None = {"preset": preset} if preset is not None else None
     try:
-        report = inspect_table(file, {"preset": preset} if preset is not None else None)
+        with count_progress(file.name, quiet=is_small, unit="MB") as progress:
+            report = inspect_table(
+                file, keys, lambda done, total: progress(done // 10**6, total // 10**6)
+            )
     except MeasuredError as error:
         raise typer.BadParameter(str(error), param_hint="FILE") from None
     for heading, lines in printed(report):
@@ -69,6 +75,8 @@ def inspect(
         out().print(report.scenario, markup=False, highlight=False, soft_wrap=True)
 
 
+LARGE = 100 * 10**6
+"""Bytes of a table from which the progress is printed."""
 MOST_FLOWS = 40
 """Largest number of flows printed."""
 

@@ -1,7 +1,10 @@
-"""Description of a measured table, and a scenario that uses the table."""
+"""Description of a measured table, and a scenario that uses the table.
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field, replace
+The rows are read once, in blocks. Rows that are out of order are read a second time and sorted.
+"""
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 
 import numpy as np
@@ -10,7 +13,9 @@ import polars as pl
 from fadeout import _projection
 from fadeout.measured.errors import MeasuredError
 from fadeout.measured.quantities import QUANTITIES, TEXTS
-from fadeout.measured.table import Measurement, open_measurement
+from fadeout.measured.source import BytesRead
+from fadeout.measured.summaries import NameSummary, NumberSummary, StepSummary, WaySummary
+from fadeout.measured.table import Column, Measurement, open_measurement
 
 GAP_FACTOR = 3.0
 """A gap is longer than this multiple of the usual time between rows."""
@@ -55,48 +60,116 @@ class Report:
     scenario: str = ""
 
 
-def inspect_table(path: Path, table: dict[str, object] | None = None) -> Report:
+def inspect_table(
+    path: Path, table: dict[str, object] | None = None, on_read: BytesRead | None = None
+) -> Report:
     """Returns the description of a measured table.
 
     Args:
         path: the file.
         table: keys as in a table [measurement].
+        on_read: called now and then with the numbers of read bytes and of all bytes.
 
     Raises:
         MeasuredError: the file is no table, or has no times.
     """
-    asked = open_measurement(path, table=table, base=path.parent)
-    duplicates, order = asked.keys.duplicates, asked.keys.order
-    # A table with contradictions is described, too.
-    lenient = replace(
-        asked.keys,
-        duplicates="last" if duplicates == "refuse" else duplicates,
-        order="sort" if order == "refuse" else order,
-    )
-    measured = replace(asked, keys=lenient)
+    measured = open_measurement(path, table=table, base=path.parent)
     if (measured.preset is not None and measured.preset.kind == "mahimahi") or _is_trace(measured):
-        return _of_opportunities(path, measured)
-    times = measured.rows([])
-    at = times["t"].to_numpy()
-    steps = np.diff(at)
-    usual = float(np.median(steps)) if len(steps) else 0.0
-    preset = measured.preset
+        return _of_opportunities(path, measured, on_read)
+    rows = _Rows(measured)
+    for block in measured.blocks(rows.quantities, failed=rows.failed, on_read=on_read):
+        rows.add(block)
+    disordered = rows.steps.disordered
+    if disordered:
+        rows = _sorted(rows, on_read)
+    steps, usual, preset = rows.steps, rows.steps.usual_ns, measured.preset
     report = Report(
         name=path.name,
         form="Parquet" if measured.source.dialect is None else measured.source.dialect.described(),
         preset=None if preset is None else f"{preset.name}: {preset.title}",
-        rows=len(times) + measured.duplicates,
+        rows=steps.rows,
         time=f"`{measured.column('time').name}`, {_time_form(measured)}",
-        span=f"{measured.time_text(int(at[0]))} to {measured.time_text(int(at[-1]))}, "
-        f"{(at[-1] - at[0]) * 1e-9:g} s",
+        span=f"{measured.time_text(steps.first_ns)} to {measured.time_text(steps.last_ns)}, "
+        f"{(steps.last_ns - steps.first_ns) * 1e-9:g} s",
         step=f"{usual * 1e-9:g} s" if usual else "-",
     )
-    _note_order(report, measured, asked)
-    _describe_columns(report, measured)
-    _describe_gaps(report, measured, at, usual)
-    _compare_speeds(report, measured)
-    report.scenario = fragment(path, asked, report)
+    _note_order(report, measured, repeated=steps.repeated, disordered=disordered)
+    _describe_columns(report, measured, rows)
+    _describe_gaps(report, measured, steps)
+    _compare_speeds(report, measured, rows)
+    report.scenario = fragment(path, measured, report)
     return report
+
+
+class _Rows:
+    """Summaries of the rows that were read so far."""
+
+    def __init__(self, measured: Measurement) -> None:
+        self.measured = measured
+        self.quantities = [one for one in measured.columns if one != "time"]
+        self.failed: dict[str, MeasuredError] = {}
+        """First error of each quantity with wrong values."""
+        self.steps = StepSummary(LISTED_GAPS)
+        self.values = {
+            one: NameSummary() if one in TEXTS else NumberSummary() for one in self.quantities
+        }
+        self.way: WaySummary | None = None
+        """None without positions."""
+        self.way_error: str | None = None
+        self._project: Callable[..., tuple[np.ndarray, np.ndarray]] | None = None
+
+    @property
+    def position(self) -> Sequence[str]:
+        """Quantities of positions, the one to the east first. Empty if there are none."""
+        for pair in (("longitude", "latitude"), ("x", "y")):
+            if {*pair} <= {*self.measured.columns}:
+                return pair
+        return ()
+
+    @property
+    def speed(self) -> Column | None:
+        """Column of reported speeds with a unit. None if there is none."""
+        column = self.measured.columns.get("speed")
+        return column if column is not None and column.unit is not None else None
+
+    def add(self, block: pl.DataFrame) -> None:
+        """Adds the rows of a block."""
+        for quantity, summary in self.values.items():
+            if quantity in block.columns:
+                summary.add(block[quantity])
+        self.add_course(block)
+
+    def add_course(self, block: pl.DataFrame) -> None:
+        """Adds the times and positions of a block."""
+        self.steps.add(block["t"].to_numpy())
+        wanted = [*self.position, *(["speed"] if self.speed is not None else [])]
+        if not self.position or not {*wanted} <= {*block.columns} or self.way_error is not None:
+            return
+        rows = block.drop_nulls(wanted)
+        if rows.is_empty():
+            return
+        self.way = self.way or WaySummary(MOST_KMH / 3.6)
+        first, second = (rows[one].to_numpy() for one in self.position)
+        try:
+            if self.position[0] == "longitude":
+                self._project = self._project or _projection.around((second[0], first[0])).forward
+                first, second = self._project(first, second)
+        except _projection.ProjectionError as error:
+            self.way_error = str(error)
+            return
+        speeds = rows["speed"].to_numpy() if self.speed is not None else np.full(len(rows), np.nan)
+        self.way.add(rows["t"].to_numpy(), np.column_stack([first, second]), speeds)
+
+
+def _sorted(rows: _Rows, on_read: BytesRead | None) -> _Rows:
+    """Returns the rows with times and positions in the order of time, which are read again."""
+    again = _Rows(rows.measured)
+    again.values, again.failed = rows.values, rows.failed
+    wanted = [*again.position, *(["speed"] if again.speed is not None else [])]
+    wanted = [one for one in wanted if one not in rows.failed]
+    parts = [*rows.measured.blocks(wanted, failed=rows.failed, on_read=on_read)]
+    again.add_course(pl.concat(parts).sort("t", maintain_order=True))
+    return again
 
 
 def _is_trace(measured: Measurement) -> bool:
@@ -110,29 +183,33 @@ def _is_trace(measured: Measurement) -> bool:
     )
 
 
-def _of_opportunities(path: Path, measured: Measurement) -> Report:
-    milliseconds = measured.source.frame.select(
-        pl.col("c0").cast(pl.Int64, strict=False)
-    ).collect()["c0"]
-    if milliseconds.null_count() or milliseconds.is_empty() or not milliseconds.is_sorted():
-        raise MeasuredError(
-            f"{path.name} has one column of numbers, but no times; expected the milliseconds of "
-            "mahimahi, which do not decrease, or a table with a time and a value"
-        )
-    lasts_s = max(int(milliseconds[-1]), 1) / 1e3
-    rate = len(milliseconds) * 1500 * 8 / lasts_s / 1e6
+def _of_opportunities(path: Path, measured: Measurement, on_read: BytesRead | None) -> Report:
+    count, last = 0, 0
+    for block in measured.source.blocks([0], on_read):
+        milliseconds = block["c0"].str.strip_chars().cast(pl.Int64, strict=False)
+        if milliseconds.is_empty():
+            continue
+        is_whole = not milliseconds.null_count() and milliseconds.is_sorted()
+        if not is_whole or milliseconds[0] < last:
+            raise MeasuredError(
+                f"{path.name} has one column of numbers, but no times; expected the milliseconds "
+                "of mahimahi, which do not decrease, or a table with a time and a value"
+            )
+        count, last = count + len(milliseconds), int(milliseconds[-1])
+    if not count:
+        raise MeasuredError(f"{path.name} has no rows; expected the milliseconds of mahimahi")
+    lasts_s = max(last, 1) / 1e3
+    rate = count * 1500 * 8 / lasts_s / 1e6
     report = Report(
         name=path.name,
         form="delivery opportunities of mahimahi",
         preset="mahimahi: a millisecond for each packet of 1500 bytes",
-        rows=len(milliseconds),
+        rows=count,
         time="ms",
         span=f"{lasts_s:g} s, after which the trace repeats",
         step="-",
     )
-    report.found.append(
-        Found("rate", "column 1", "Mbit/s", False, len(milliseconds), 0, f"mean {rate:.3g}")
-    )
+    report.found.append(Found("rate", "column 1", "Mbit/s", False, count, 0, f"mean {rate:.3g}"))
     report.scenario = _links(f'rate = {{ trace = "{path.name}" }}', 'delay = "20 ms"')
     return report
 
@@ -143,49 +220,52 @@ def _time_form(measured: Measurement) -> str:
     return f"{form.described} (guessed)" if form.is_guessed else form.described
 
 
-def _note_order(report: Report, measured: Measurement, asked: Measurement) -> None:
-    if measured.duplicates:
-        what = f"{measured.duplicates} rows have the time of another row"
-        if asked.keys.duplicates == "refuse":
+def _note_order(report: Report, measured: Measurement, *, repeated: int, disordered: int) -> None:
+    keys = measured.keys
+    if repeated:
+        what = f"{repeated} rows have the time of another row"
+        if keys.duplicates == "refuse":
             report.contradictions.append(
                 f'{what}; a run needs `duplicates = "first"`, "last" or "mean"'
             )
         else:
-            report.notes.append(f'{what}; `duplicates` is "{asked.keys.duplicates}"')
-    if measured.disordered:
-        what = f"{measured.disordered} rows are earlier than the row before"
-        if asked.keys.order == "refuse":
+            report.notes.append(f'{what}; `duplicates` is "{keys.duplicates}"')
+    if disordered:
+        what = f"{disordered} rows are earlier than the row before"
+        if keys.order == "refuse":
             report.contradictions.append(f'{what}; a run needs `order = "sort"`')
         else:
-            report.notes.append(f'{what}; `order` is "{asked.keys.order}"')
+            report.notes.append(f'{what}; `order` is "{keys.order}"')
 
 
-def _describe_columns(report: Report, measured: Measurement) -> None:
-    for quantity, column in measured.columns.items():
-        if quantity == "time":
+def _describe_columns(report: Report, measured: Measurement, rows: _Rows) -> None:
+    for quantity, summary in rows.values.items():
+        if quantity in rows.failed:
+            error = str(rows.failed[quantity])
+            report.contradictions.append(error.removeprefix(f"{measured.source.name}: "))
             continue
-        try:
-            rows = measured.rows([quantity])
-        except MeasuredError as error:
-            report.contradictions.append(str(error).removeprefix(f"{measured.source.name}: "))
+        column = measured.columns[quantity]
+        if summary.rows == 0:
+            report.contradictions.append(f"no row has a value in `{column.name}`, the {quantity}")
             continue
-        values = rows[quantity]
-        missing = measured.missing.get(quantity, 0)
-        if quantity in TEXTS:
-            names = values.unique(maintain_order=True).to_list()
-            shown = ", ".join(names[:4]) + (f", … ({len(names)})" if len(names) > 4 else "")
-            unit = ""
-        else:
-            shown = f"{values.min():g} to {values.max():g}, mean {values.mean():.4g}"
+        unit = ""
+        if quantity not in TEXTS:
             units = QUANTITIES[quantity].units
             is_base = column.unit is not None and units[column.unit] == 1.0
             unit = column.unit or "" if is_base else QUANTITIES[quantity].base_unit
         given = column.unit or ""
         if column.is_guessed and column.unit != "deg":
             report.notes.append(f"`{column.name}` has no unit; {given} is assumed")
-        as_unit = unit if given in ("", unit) else f"{unit} (from {given})"
         report.found.append(
-            Found(quantity, column.name, as_unit, column.is_guessed, len(rows), missing, shown)
+            Found(
+                quantity,
+                column.name,
+                unit if given in ("", unit) else f"{unit} (from {given})",
+                column.is_guessed,
+                summary.rows,
+                summary.missing,
+                summary.described(),
+            )
         )
     for quantity, names in measured.ambiguous.items():
         report.contradictions.append(
@@ -196,57 +276,47 @@ def _describe_columns(report: Report, measured: Measurement) -> None:
     report.unused = [name for n, name in enumerate(measured.source.columns) if n not in used]
 
 
-def _describe_gaps(report: Report, measured: Measurement, at: np.ndarray, usual: float) -> None:
-    steps = np.diff(at)
-    long = np.flatnonzero(steps > GAP_FACTOR * usual) if usual else np.array([], dtype=int)
-    order = long[np.argsort(steps[long])[::-1]]
-    for index in order[:LISTED_GAPS]:
-        report.gaps.append(
-            f"{steps[index] * 1e-9:g} s before {measured.time_text(int(at[index + 1]))}"
-        )
-    if len(order) > LISTED_GAPS:
-        report.gaps.append(f"{len(order) - LISTED_GAPS} shorter gaps")
+def _describe_gaps(report: Report, measured: Measurement, steps: StepSummary) -> None:
+    usual = steps.usual_ns
+    gaps = [step for step in steps.longest if usual and step.lasts_ns > GAP_FACTOR * usual]
+    for gap in gaps:
+        report.gaps.append(f"{gap.lasts_ns * 1e-9:g} s before {measured.time_text(gap.until_ns)}")
+    count = steps.steps_above(GAP_FACTOR * usual) if usual else 0
+    if count > len(gaps):
+        report.gaps.append(f"{count - len(gaps)} shorter gaps")
     most = measured.keys.maximum_gap_s
-    if len(steps) and most is not None and steps.max() * 1e-9 > most:
+    if steps.longest and most is not None and steps.longest[0].lasts_ns * 1e-9 > most:
         report.contradictions.append(
             f"a gap is longer than `maximum-gap`, {most:g} s; a run over it needs a longer one"
         )
 
 
-def _compare_speeds(report: Report, measured: Measurement) -> None:
-    """Compares positions with the reported speeds, and finds jumps."""
-    geographic = {"latitude", "longitude"} <= {*measured.columns}
-    pair = ("longitude", "latitude") if geographic else ("x", "y")
-    if not {*pair} <= {*measured.columns}:
+def _compare_speeds(report: Report, measured: Measurement, rows: _Rows) -> None:
+    """Compares positions with the reported speeds, and names jumps."""
+    if rows.way_error is not None:
+        report.contradictions.append(rows.way_error)
         return
-    has_speed = "speed" in measured.columns and measured.columns["speed"].unit is not None
-    try:
-        rows = measured.rows([*pair, *(["speed"] if has_speed else [])])
-        first, second = (rows[one].to_numpy() for one in pair)
-        if geographic:
-            first, second = _projection.around((second[0], first[0])).forward(first, second)
-    except (MeasuredError, _projection.ProjectionError) as error:
-        report.contradictions.append(str(error))
+    way = rows.way
+    if way is None:
         return
-    at = rows["t"].to_numpy()
-    lasts, way = np.diff(at) * 1e-9, np.hypot(np.diff(first), np.diff(second))
+    east_m, north_m = way.extent_m
     report.notes.append(
-        f"the positions lie in {np.ptp(first):.0f} m by {np.ptp(second):.0f} m, a way of "
-        f"{way.sum():.0f} m"
+        f"the positions lie in {east_m:.0f} m by {north_m:.0f} m, a way of {way.way_m:.0f} m"
     )
-    jumps = np.flatnonzero(way > MOST_KMH / 3.6 * lasts)
-    if len(jumps):
-        worst = int(jumps[np.argmax(way[jumps])])
+    if way.worst is not None:
         report.contradictions.append(
-            f"{len(jumps)} steps are faster than {MOST_KMH:g} km/h, such as {way[worst]:.0f} m in "
-            f"{lasts[worst]:g} s at {measured.time_text(int(at[worst + 1]))}"
+            f"{way.jumps} steps are faster than {MOST_KMH:g} km/h, such as {way.worst.way_m:.0f} m "
+            f"in {way.worst.lasts_s:g} s at {measured.time_text(way.worst.until_ns)}"
         )
-    if has_speed and way.sum() > 0:
-        driven = float((rows["speed"].to_numpy()[:-1] * lasts).sum())
-        if not way.sum() / FASTER <= driven <= way.sum() * FASTER:
-            report.contradictions.append(
-                f"the reported speeds give a way of {driven:.0f} m, the positions {way.sum():.0f} m"
-            )
+    if (
+        rows.speed is not None
+        and way.way_m > 0
+        and not way.way_m / FASTER <= way.driven_m <= way.way_m * FASTER
+    ):
+        report.contradictions.append(
+            f"the reported speeds give a way of {way.driven_m:.0f} m, the positions "
+            f"{way.way_m:.0f} m"
+        )
 
 
 def fragment(path: Path, measured: Measurement, report: Report) -> str:

@@ -1,15 +1,17 @@
 """Tables as loggers write them: CSV in its dialects, compressed CSV, and Parquet.
 
-polars reads the rows. This module finds the separator, the header, the encoding and comments, and
-finds the line of a row for an error.
+polars reads the rows, in blocks of bounded size. This module finds the separator, the header, the
+encoding and comments, and finds the line of a row for an error.
 """
 
 import csv
 import gzip
 import io
 import re
-from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import IO
@@ -23,6 +25,15 @@ HEAD = 1 << 16
 """Bytes of a file that decide its dialect."""
 NUMBER = re.compile(r"[-+]?(\d+([.,]\d*)?|[.,]\d+)([eE][-+]?\d+)?")
 COMMENTS = ("#", "%", "//")
+BLOCK = 1 << 23
+"""Characters of a CSV file in a block."""
+BLOCK_ROWS = 1 << 18
+"""Rows of a Parquet file in a block."""
+LONGEST_RECORD = 1 << 26
+"""Largest number of characters in a row. A longer row has a quote that is not closed."""
+
+BytesRead = Callable[[int, int], None]
+"""Callback with the number of read bytes and the size of the file."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +69,8 @@ class Source:
     """Name of the file in messages."""
     columns: Sequence[str]
     """Names of the columns, as written. `column 1` and so on for a file without a header."""
-    frame: pl.LazyFrame
-    """Columns `c0`, `c1` and so on. Those of a CSV file are texts."""
     dialect: Dialect | None
     """None for Parquet."""
-    _unpacked: bytes | None = field(default=None, repr=False)
 
     def line_of(self, row: int) -> int | None:
         """Returns the line of the file on which a row begins, from 1. None for Parquet."""
@@ -80,14 +88,75 @@ class Source:
         A blank line is a row without cells.
         """
         assert self.dialect is not None
-        with self._open() as stream:
+        with self.path.open("rb") as raw, _opened(raw, self.dialect) as stream:
             yield from _records(stream, self.dialect)
 
-    def _open(self) -> IO[str]:
-        assert self.dialect is not None
-        raw: IO[bytes] = io.BytesIO(self._unpacked) if self._unpacked else self.path.open("rb")
-        encoding = "utf-8" if self._unpacked else self.dialect.encoding
-        return io.TextIOWrapper(raw, encoding=encoding, errors="replace", newline="")
+    def blocks(
+        self, numbers: Sequence[int], on_read: BytesRead | None = None
+    ) -> Iterator[pl.DataFrame]:
+        """Yields the rows in blocks, one after another.
+
+        Args:
+            numbers: positions of the columns to read, from 0.
+            on_read: called after each block.
+
+        Yields:
+            Columns `row` (from 0) and `c0`, `c1` and so on. Those of a CSV file are texts.
+
+        Raises:
+            MeasuredError: a row has too many cells, or the file is not complete.
+        """
+        wanted = [pl.col(f"c{number}") for number in dict.fromkeys(numbers)]
+        parts = self._parquet_blocks(on_read) if self.dialect is None else self._texts(on_read)
+        row = 0
+        try:
+            for part in parts:
+                block = part.with_row_index("row", offset=row).select("row", *wanted).collect()
+                row += len(block)
+                yield block
+        except (pl.exceptions.PolarsError, OSError, EOFError, zlib.error) as error:
+            if self.dialect is not None and (mistake := self._ragged()) is not None:
+                raise mistake from None
+            reason = str(error).splitlines()[0]
+            raise MeasuredError(f"{self.name}: {reason}; expected a complete table") from None
+
+    def _parquet_blocks(self, on_read: BytesRead | None) -> Iterator[pl.LazyFrame]:
+        frame = pl.scan_parquet(self.path)
+        renamed = [pl.col(name).alias(f"c{number}") for number, name in enumerate(self.columns)]
+        rows = frame.select(pl.len()).collect().item()
+        size = self.path.stat().st_size
+        for begin in range(0, max(rows, 1), BLOCK_ROWS):
+            yield frame.slice(begin, BLOCK_ROWS).select(renamed)
+            if on_read is not None:
+                on_read(size * min(begin + BLOCK_ROWS, rows) // max(rows, 1), size)
+
+    def _texts(self, on_read: BytesRead | None) -> Iterator[pl.LazyFrame]:
+        dialect = self.dialect
+        assert dialect is not None
+        schema = {f"c{number}": pl.String for number in range(len(self.columns))}
+        size = self.path.stat().st_size
+        with self.path.open("rb") as raw, _opened(raw, dialect) as stream:
+            for text in _whole_records(stream, dialect, self.name):
+                yield pl.scan_csv(
+                    text.encode(),
+                    has_header=False,
+                    separator=dialect.separator,
+                    schema=schema,
+                    raise_if_empty=False,
+                )
+                if on_read is not None:
+                    on_read(raw.tell(), size)
+
+    def _ragged(self) -> MeasuredError | None:
+        """Returns the error about the first row with more cells than the header."""
+        try:
+            for line, row in self.records():
+                if len(row) > len(self.columns):
+                    message = f"{len(row)} cells; expected {len(self.columns)}, as in the header"
+                    return at_line(self.name, line, message)
+        except (OSError, EOFError, zlib.error, csv.Error):
+            pass
+        return None
 
 
 def open_table(path: Path, name: str | None = None) -> Source:
@@ -113,48 +182,85 @@ def open_table(path: Path, name: str | None = None) -> Source:
 
 def _parquet(path: Path, name: str) -> Source:
     try:
-        frame = pl.scan_parquet(path)
-        columns = frame.collect_schema().names()
+        columns = pl.scan_parquet(path).collect_schema().names()
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).splitlines()[0]
         raise MeasuredError(f"{name}: {reason}; expected a complete file in Parquet") from None
-    renamed = [pl.col(column).alias(f"c{number}") for number, column in enumerate(columns)]
-    return Source(path, name, columns, frame.select(renamed), None)
+    return Source(path, name, columns, None)
 
 
 def _csv(path: Path, name: str, head: bytes) -> Source:
     is_compressed = head[:2] == b"\x1f\x8b"
-    unpacked: bytes | None = None
     if is_compressed:
         try:
-            unpacked = gzip.decompress(path.read_bytes())
-        except (OSError, EOFError) as error:
+            with gzip.open(path) as stream:
+                head = stream.read(HEAD)
+        except (OSError, EOFError, zlib.error) as error:
             raise MeasuredError(f"{name}: {error}; expected a complete gzip file") from None
-        head = unpacked[:HEAD]
+    encoding = None
     if head[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        try:
-            unpacked = (unpacked or path.read_bytes()).decode("utf-16").encode()
-        except UnicodeDecodeError:
-            raise MeasuredError(f"{name} is not text in UTF-16; expected a table") from None
-        head = unpacked[:HEAD]
-        dialect = _dialect(name, head, is_compressed, "UTF-16")
-    else:
-        if b"\0" in head:
-            raise MeasuredError(f"{name} is not text; expected a table in CSV or Parquet")
-        dialect = _dialect(name, head, is_compressed, None)
+        encoding = "UTF-16"
+        # The head may end within a character.
+        head = head.decode("utf-16", errors="ignore").encode()
+    elif b"\0" in head:
+        raise MeasuredError(f"{name} is not text; expected a table in CSV or Parquet")
+    dialect = _dialect(name, head, is_compressed, encoding)
     first = next(_records(io.StringIO(_text(head), newline=""), dialect), (1, []))[1]
     columns = first if dialect.has_header else [f"column {n + 1}" for n in range(len(first))]
-    text = unpacked if unpacked is not None else path
-    frame = pl.scan_csv(
-        text,
-        has_header=False,
-        skip_lines=dialect.skipped + dialect.has_header,
-        separator=dialect.separator,
-        comment_prefix=dialect.comment,
-        schema={f"c{number}": pl.String for number in range(len(columns))},
-        encoding="utf8-lossy",
-    )
-    return Source(path, name, [one.strip() for one in columns], frame, dialect, unpacked)
+    return Source(path, name, [one.strip() for one in columns], dialect)
+
+
+@contextmanager
+def _opened(raw: IO[bytes], dialect: Dialect) -> Iterator[IO[str]]:
+    """Returns the text of a CSV file. Bytes that are no text become question marks."""
+    unpacked = gzip.GzipFile(fileobj=raw) if dialect.is_compressed else raw
+    with io.TextIOWrapper(unpacked, dialect.encoding, errors="replace", newline="") as stream:
+        yield stream
+
+
+def _whole_records(stream: IO[str], dialect: Dialect, name: str) -> Iterator[str]:
+    """Yields the rows of a CSV file, without header and comments, in blocks of whole rows.
+
+    Raises:
+        MeasuredError: a quote is not closed.
+    """
+    for _ in range(dialect.skipped + dialect.has_header):
+        stream.readline()
+    comment = None if dialect.comment is None else rf"(?m)^{re.escape(dialect.comment)}.*"
+    rest = ""
+    is_first = not dialect.skipped and not dialect.has_header
+    while True:
+        read = stream.read(BLOCK)
+        text = rest + (read.removeprefix("\ufeff") if is_first else read)
+        is_first = False
+        if comment is not None:
+            text = re.sub(comment + ("\n" if read else "\n?"), "", text)
+        end = _end_of_records(text) if read else len(text)
+        if end == 0 and len(text) > LONGEST_RECORD:
+            raise MeasuredError(
+                f"{name} has a row of more than {LONGEST_RECORD >> 20} million characters; "
+                "expected that each quote is closed"
+            )
+        if end > 0:
+            yield text[:end]
+        rest = text[end:]
+        if not read:
+            return
+
+
+def _end_of_records(text: str) -> int:
+    """Returns the length of the whole rows at the start of a text. A quoted cell may have breaks.
+
+    The text starts with a row.
+    """
+    quotes = text.count('"')
+    end = len(text)
+    while (newline := text.rfind("\n", 0, end)) >= 0:
+        quotes -= text.count('"', newline, end)
+        if quotes % 2 == 0:
+            return newline + 1
+        end = newline
+    return 0
 
 
 def _text(head: bytes) -> str:
@@ -234,14 +340,3 @@ def _records(stream: Iterable[str], dialect: Dialect) -> Iterator[tuple[int, lis
         # A quoted cell may contain line breaks.
         yield latest - (reader.line_num - fed - 1), row
         fed = reader.line_num
-
-
-def ragged(source: Source) -> MeasuredError | None:
-    """Returns the error about the first row with more cells than the header. None without one."""
-    if source.dialect is None:
-        return None
-    for line, row in source.records():
-        if len(row) > len(source.columns):
-            message = f"{len(row)} cells; expected {len(source.columns)}, as in the header"
-            return at_line(source.name, line, message)
-    return None

@@ -5,7 +5,7 @@ time in nanoseconds, checked and without duplicates.
 """
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import NamedTuple
@@ -18,8 +18,8 @@ from fadeout.measured.errors import MeasuredError, at_line
 from fadeout.measured.keys import Keys, keys_of
 from fadeout.measured.presets import Preset, read_preset, recognised
 from fadeout.measured.quantities import QUANTITIES, TEXTS, divided, unit_of
-from fadeout.measured.source import NUMBER, Source, open_table, ragged
-from fadeout.measured.times import TimeError, TimeFormat
+from fadeout.measured.source import NUMBER, BytesRead, Source, open_table
+from fadeout.measured.times import TimeError, TimeFormat, Times
 
 DECIMAL_COMMA = re.compile(r"[-+]?\d+,\d+")
 GROUPED = re.compile(r"[-+]?\d{1,3}(,\d{3})+")
@@ -51,9 +51,9 @@ class Measurement:
     ambiguous: Mapping[str, Sequence[str]]
     """Names of several columns that may be the same quantity."""
     time_format: TimeFormat | None = None
-    """Format of the times. None before rows are read."""
-    missing: dict[str, int] = field(default_factory=dict)
-    """Number of rows without a value, by quantity, of the quantities that were read."""
+    """Format of the times. The first rows decide it. None before rows are read."""
+    decimal_commas: dict[str, bool] = field(default_factory=dict)
+    """True for quantities with decimal commas. The first values decide it."""
     duplicates: int = 0
     """Number of rows with the time of another row, at the last reading."""
     disordered: int = 0
@@ -114,8 +114,8 @@ class Measurement:
         Raises:
             MeasuredError: a value or a time is wrong, or times decrease.
         """
-        frame = self._read([*quantities, *by])
-        frame = frame.drop_nulls([*quantities, *by])
+        wanted = [*quantities, *by]
+        frame = pl.concat([part.drop_nulls(wanted) for part in self.blocks(wanted)])
         if frame.is_empty():
             what = " and ".join(quantities)
             raise MeasuredError(f"{self.source.name} has no row with {what}; expected at least one")
@@ -172,37 +172,54 @@ class Measurement:
                 chosen = "first" if keep == "first" else "last"
                 return frame.unique([*by, "t"], keep=chosen, maintain_order=True)
 
-    def _read(self, quantities: Sequence[str]) -> pl.DataFrame:
-        """Returns the columns `row`, `t` and those of the quantities, with null for missing."""
-        wanted = ["time", *dict.fromkeys(quantities)]
-        chosen = {quantity: self.column(quantity) for quantity in wanted}
-        columns = [pl.col(f"c{column.number}").alias(name) for name, column in chosen.items()]
-        lazy = self.source.frame.with_row_index("row").select("row", *columns)
-        try:
-            if self.source.dialect is None:
-                frame = lazy.collect(engine="streaming")
-            else:
-                frame = self._texts(lazy, [*chosen])
-        except (pl.exceptions.PolarsError, OSError) as error:
-            if (mistake := ragged(self.source)) is not None:
-                raise mistake from None
-            reason = str(error).splitlines()[0]
-            raise MeasuredError(f"{self.source.name}: {reason}; expected a table") from None
-        frame = frame.drop_nulls("time")
-        if frame.is_empty():
-            raise MeasuredError(f"{self.source.name} has no row with a time; expected at least one")
-        moments = self._times(frame)
-        values = [
-            self._values(frame, quantity, column)
-            for quantity, column in chosen.items()
-            if quantity != "time"
-        ]
-        read = pl.DataFrame([frame["row"], moments.alias("t"), *values])
-        for one in values:
-            self.missing[one.name] = one.null_count()
-        return read.drop_nulls("t")
+    def blocks(
+        self,
+        quantities: Sequence[str],
+        *,
+        failed: dict[str, MeasuredError] | None = None,
+        on_read: BytesRead | None = None,
+    ) -> Iterator[pl.DataFrame]:
+        """Yields all rows with a time in blocks of bounded size, in the order of the file.
 
-    def _texts(self, lazy: pl.LazyFrame, names: Sequence[str]) -> pl.DataFrame:
+        Args:
+            quantities: the quantities to read.
+            failed: receives the first error of each quantity with wrong values. Such a quantity
+                is missing in this block and in later blocks. None to raise the error.
+            on_read: called after each block with the numbers of read bytes and of all bytes.
+
+        Yields:
+            Columns `row` (from 0), `t` (nanoseconds), and one column for each quantity, with null
+            for missing values.
+
+        Raises:
+            MeasuredError: a value or a time is wrong, or there is no row with a time.
+        """
+        chosen = {one: self.column(one) for one in ("time", *dict.fromkeys(quantities))}
+        has_rows = False
+        for texts in self.source.blocks([column.number for column in chosen.values()], on_read):
+            columns = [pl.col(f"c{column.number}").alias(name) for name, column in chosen.items()]
+            frame = texts.select("row", *columns)
+            if self.source.dialect is not None:
+                frame = self._without_missing(frame, [*chosen])
+            frame = frame.drop_nulls("time")
+            if frame.is_empty():
+                continue
+            has_rows = True
+            read = [frame["row"], self._times(frame).alias("t")]
+            for quantity, column in chosen.items():
+                if quantity == "time" or (failed is not None and quantity in failed):
+                    continue
+                try:
+                    read.append(self._values(frame, quantity, column))
+                except MeasuredError as error:
+                    if failed is None:
+                        raise
+                    failed[quantity] = error
+            yield pl.DataFrame(read).drop_nulls("t")
+        if not has_rows:
+            raise MeasuredError(f"{self.source.name} has no row with a time; expected at least one")
+
+    def _without_missing(self, frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
         """Returns texts without surrounding blanks, with null for missing values."""
         stripped = [pl.col(name).str.strip_chars() for name in names]
         absent = list(self.keys.missing)
@@ -213,37 +230,48 @@ class Measurement:
             .alias(name)
             for name in names
         ]
-        return lazy.with_columns(stripped).with_columns(kept).collect(engine="streaming")
+        return frame.with_columns(stripped).with_columns(kept)
 
     def _times(self, frame: pl.DataFrame) -> pl.Series:
         """Returns the times in nanoseconds."""
-        texts, column = frame["time"], self.columns["time"]
-        asked = self.keys.time
-        unit = asked if asked in times.UNITS_NS else None
+        texts = frame["time"]
         try:
             if texts.dtype.is_temporal():
                 if texts.dtype == pl.Datetime and texts.dtype.time_zone is not None:  # type: ignore[attr-defined]
                     texts = texts.dt.convert_time_zone("UTC")
-                moments = texts.cast(pl.Datetime("ns")).cast(pl.Int64)
-                self.time_format = TimeFormat("dates", is_clock=True)
-                return moments
-            if asked is not None and unit is None:
-                found = times.of_texts(texts.cast(pl.String), asked, self.keys.zone)
-            elif texts.dtype.is_numeric():
-                found = times.of_numbers(texts, unit or column.unit, asked=unit is not None)
-            elif (numbers := self._as_integers(texts)) is not None:
-                found = times.of_numbers(numbers, unit or column.unit, asked=unit is not None)
-            elif NUMBER.fullmatch(texts[0]):
-                numbers = self._numbers(frame, "time")
-                found = times.of_numbers(numbers, unit or column.unit, asked=unit is not None)
+                found = Times(
+                    texts.cast(pl.Datetime("ns")).cast(pl.Int64), TimeFormat("dates", is_clock=True)
+                )
             else:
-                found = times.of_texts(texts, None, self.keys.zone)
+                found = self._written_times(frame)
         except TimeError as error:
             raise self._wrong(frame["row"][error.row], str(error)) from None
         except MeasuredError as error:
             raise MeasuredError(f"{self.source.name}: {error}", key=error.key) from None
-        self.time_format = found.format
+        self.time_format = self.time_format or found.format
         return found.nanoseconds
+
+    def _written_times(self, frame: pl.DataFrame) -> Times:
+        """Returns the times of numbers or texts, in the format of earlier rows if there are any."""
+        texts, known = frame["time"], self.time_format
+        if known is not None and known.form is not None:
+            return times.of_texts(
+                texts.cast(pl.String), known.form, self.keys.zone, known.abbreviation
+            )
+        asked = self.keys.time
+        unit = asked if asked in times.UNITS_NS else None
+        if asked is not None and unit is None:
+            return times.of_texts(texts.cast(pl.String), asked, self.keys.zone)
+        unit, is_asked = unit or self.columns["time"].unit, unit is not None
+        if known is not None:
+            unit = known.unit
+        if texts.dtype.is_numeric():
+            return times.of_numbers(texts, unit, asked=is_asked)
+        if (numbers := self._as_integers(texts)) is not None:
+            return times.of_numbers(numbers, unit, asked=is_asked)
+        if known is not None or NUMBER.fullmatch(texts[0]):
+            return times.of_numbers(self._numbers(frame, "time"), unit, asked=is_asked)
+        return times.of_texts(texts, None, self.keys.zone)
 
     @staticmethod
     def _as_integers(texts: pl.Series) -> pl.Series | None:
@@ -291,21 +319,7 @@ class Measurement:
                 f"{self.source.name}: the column `{self.columns[quantity].name}` has values of "
                 f"the type {texts.dtype}; expected numbers"
             )
-        sample = texts.drop_nulls().head(SAMPLE).to_list()
-        if any(DECIMAL_COMMA.fullmatch(one) for one in sample) and not any(
-            "." in one for one in sample
-        ):
-            if (
-                self.source.dialect is not None
-                and self.source.dialect.separator == ","
-                and all(GROUPED.fullmatch(one) for one in sample if "," in one)
-            ):
-                raise MeasuredError(
-                    f"{self.source.name}: the comma in values such as "
-                    f'"{next(one for one in sample if "," in one)}" of the column '
-                    f"`{self.columns[quantity].name}` may separate decimals or thousands; expected "
-                    "decimal points"
-                )
+        if self._has_decimal_commas(texts, quantity):
             texts = texts.str.replace(",", ".", literal=True)
         numbers = texts.cast(pl.Float64, strict=False)
         wrong = numbers.is_null() & texts.is_not_null()
@@ -317,6 +331,24 @@ class Measurement:
                 f'"{shown}" as the {quantity}; expected a number, or a text of `missing`',
             )
         return numbers
+
+    def _has_decimal_commas(self, texts: pl.Series, quantity: str) -> bool:
+        sample = texts.drop_nulls().head(SAMPLE).to_list()
+        if quantity in self.decimal_commas or not sample:
+            return self.decimal_commas.get(quantity, False)
+        found = any(DECIMAL_COMMA.fullmatch(one) for one in sample)
+        found = found and not any("." in one for one in sample)
+        dialect = self.source.dialect
+        may_group = dialect is not None and dialect.separator == ","
+        if found and may_group and all(GROUPED.fullmatch(one) for one in sample if "," in one):
+            example = next(one for one in sample if "," in one)
+            raise MeasuredError(
+                f'{self.source.name}: the comma in values such as "{example}" of the column '
+                f"`{self.columns[quantity].name}` may separate decimals or thousands; expected "
+                "decimal points"
+            )
+        self.decimal_commas[quantity] = found
+        return found
 
     def _wrong(self, row: int, message: str) -> MeasuredError:
         """Returns the error about a row, counted from 0."""

@@ -2,6 +2,7 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 import polars as pl
@@ -49,6 +50,12 @@ class TimeFormat:
     is_clock: bool
     """True if the times are dates, or count from 1970."""
     is_guessed: bool = False
+    unit: str | None = None
+    """Unit of numbers. None for dates."""
+    form: str | None = None
+    """Format of dates. None for numbers."""
+    abbreviation: str | None = None
+    """Name of the time zone in each date. None if dates have none, or an offset."""
 
 
 @dataclass(frozen=True)
@@ -108,16 +115,19 @@ def of_numbers(values: pl.Series, unit: str | None, *, asked: bool) -> Times:
     else:
         exact = (values * factor).round().cast(pl.Int64)
     what = f"{unit} since 1970" if is_clock else unit
-    return Times(exact, TimeFormat(what, is_clock, is_guessed and not asked))
+    return Times(exact, TimeFormat(what, is_clock, is_guessed and not asked, unit=unit))
 
 
-def of_texts(texts: pl.Series, form: str | None, zone: str) -> Times:
+def of_texts(
+    texts: pl.Series, form: str | None, zone: str, abbreviation: str | None = None
+) -> Times:
     """Returns times given as dates.
 
     Args:
         texts: the dates. Null if missing.
         form: the format, or `iso`. None for the format that fits all rows.
         zone: the time zone of dates without one.
+        abbreviation: name of the time zone in earlier rows.
 
     Raises:
         TimeError: a date does not have the format of the others.
@@ -131,7 +141,7 @@ def of_texts(texts: pl.Series, form: str | None, zone: str) -> Times:
                 f"there is no time zone {zone!r}; expected a name such as Europe/Helsinki",
                 key="zone",
             ) from None
-    plain = _plain(texts)
+    plain, abbreviation = _plain(texts, abbreviation)
     if form == "iso":
         candidates: Sequence[str] = ISO
     elif form is not None:
@@ -155,19 +165,34 @@ def of_texts(texts: pl.Series, form: str | None, zone: str) -> Times:
     form = found[0]
     if form in TIMES_OF_DAY:
         nanoseconds = plain.str.to_time(form, strict=False).cast(pl.Int64)
-        return Times(nanoseconds, TimeFormat("time of day", is_clock=True))
+        return Times(nanoseconds, TimeFormat("time of day", is_clock=True, form=form))
     dates = _parsed(plain, form)
     if zone != "UTC" and "%#z" not in form and "%z" not in form:
         dates = dates.dt.replace_time_zone(zone, ambiguous="earliest", non_existent="null")
-    return Times(dates.cast(pl.Int64), TimeFormat(f'dates "{_shown(form)}"', is_clock=True))
+    described = TimeFormat(
+        f'dates "{_shown(form)}"', is_clock=True, form=form, abbreviation=abbreviation
+    )
+    return Times(dates.cast(pl.Int64), described)
 
 
 def _shown(form: str) -> str:
     return form.replace("%.f", "").replace("%#z", "+ZONE")
 
 
-def _plain(texts: pl.Series) -> pl.Series:
-    """Returns dates with one space between day and time, and with zones as offsets.
+class _Plain(NamedTuple):
+    """Dates with one space between day and time, and with zones as offsets."""
+
+    dates: pl.Series
+    abbreviation: str | None
+    """Name of the time zone that was removed from each date."""
+
+
+def _plain(texts: pl.Series, abbreviation: str | None) -> _Plain:
+    """Returns dates in a form that polars reads.
+
+    Args:
+        texts: the dates.
+        abbreviation: name of the time zone in earlier rows.
 
     Raises:
         TimeError: two dates have different names of zones.
@@ -176,13 +201,14 @@ def _plain(texts: pl.Series) -> pl.Series:
     plain = plain.str.replace(r"[Zz]$", "+00:00").str.replace(r"(:\d\d),(\d+)", "$1.$2")
     names = plain.str.extract(ABBREVIATION, 1)
     known = names.drop_nulls()
-    if len(known) == 0:
-        return plain
-    if known.n_unique() > 1 or len(known) != len(plain.drop_nulls()):
-        other = (names != known[0]).fill_null(plain.is_not_null())
+    if len(known) == 0 and abbreviation is None:
+        return _Plain(plain, None)
+    first = abbreviation or str(known[0])
+    other = ((names != first) | names.is_null()) & plain.is_not_null()
+    if other.any():
         row = int(other.arg_max() or 0)
-        raise TimeError(row, f'"{texts[row]}" is not in the zone {known[0]} of the first row')
-    return plain.str.replace(ABBREVIATION, "")
+        raise TimeError(row, f'"{texts[row]}" is not in the zone {first} of the first row')
+    return _Plain(plain.str.replace(ABBREVIATION, ""), first)
 
 
 def _parsed(plain: pl.Series, form: str) -> pl.Series:
