@@ -10,6 +10,7 @@ PROBES: Mapping[str, str] = {
     "rrc": "probe.rrc=true",
     "handovers": "probe.handovers=true",
     "congestion": "probe.congestion='10 ms'",
+    "bbr": "probe.congestion='10 ms'",
     "quic": "probe.congestion='10 ms'",
     "throughput": "probe.throughput='100 ms'",
     "retransmissions": "probe.retransmissions=true",
@@ -17,6 +18,7 @@ PROBES: Mapping[str, str] = {
     "flow_events": "probe.flow-events=true",
     "queues": "probe.queue='10 ms'",
     "drops": "probe.drops=true",
+    "segments": "probe.segments=every-packet",
     "datagrams": "probe.datagrams=every-packet",
     "blockages": "probe.blockages=true",
 }

@@ -105,6 +105,13 @@ class TableAttributes:
         return self.table("congestion")
 
     @property
+    def bbr(self) -> "pl.DataFrame":
+        """State of a BBR sender, one row for each sampled ACK. The table has rows at the same times
+        as `congestion`, for flows over TCP with the congestion control `bbr` or `bbr3`.
+        """
+        return self.table("bbr")
+
+    @property
     def quic(self) -> "pl.DataFrame":
         """State of a QUIC connection at the flow's data sender, one row for each sampled arrival of
         a datagram. The table has rows at the same times as `congestion`.
@@ -144,6 +151,11 @@ class TableAttributes:
         begins, ends or is undone, the window is reduced, or an outage begins or ends.
         """
         return self.table("flow_events")
+
+    @property
+    def segments(self) -> "pl.DataFrame":
+        """A TCP segment with data that arrived, one row for each sampled arrival."""
+        return self.table("segments")
 
     @property
     def datagrams(self) -> "pl.DataFrame":

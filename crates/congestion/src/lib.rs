@@ -298,6 +298,21 @@ pub struct SentSample {
     pub is_retransmission: bool,
 }
 
+/// Model of a path from which BBR computes rate and window.
+///
+/// Source: draft-ietf-ccwg-bbr section 2.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct PathModel {
+    /// Estimate of the bandwidth, in segments per second.
+    pub bandwidth: f64,
+    /// Estimate of the round-trip time without queues. `None` before the first sample.
+    pub min_rtt: Option<Span>,
+    /// Ratio of the pacing rate to the bandwidth.
+    pub pacing_gain: f64,
+    /// Ratio of the target window to the bandwidth-delay product.
+    pub cwnd_gain: f64,
+}
+
 /// Form in which the peer reports congestion marks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum EcnFeedback {
@@ -402,5 +417,10 @@ pub trait CongestionControl {
     /// Returns the algorithm's own state in a word, for traces. Empty if it has none.
     fn phase(&self) -> &'static str {
         ""
+    }
+
+    /// Returns the algorithm's model of the path, for traces. `None` if it has none.
+    fn path_model(&self) -> Option<PathModel> {
+        None
     }
 }

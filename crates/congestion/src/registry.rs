@@ -2,7 +2,9 @@
 //! registry entry.
 
 use super::coupling::Coupled;
-use super::{AckArrival, AckSample, CongestionControl, CongestionEvent, EcnFeedback, Held, Window};
+use super::{
+    AckArrival, AckSample, CongestionControl, CongestionEvent, EcnFeedback, Held, PathModel, Window,
+};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Settings;
 use fadeout_core::{LinkInfo, Rate, Span, Time};
@@ -140,6 +142,9 @@ impl CongestionControl for Congestion {
     fn phase(&self) -> &'static str {
         dispatch!(self, control => control.phase())
     }
+    fn path_model(&self) -> Option<PathModel> {
+        dispatch!(self, control => control.path_model())
+    }
 }
 
 #[cfg(test)]
@@ -170,6 +175,13 @@ mod tests {
         control.on_ack(&mut window, &super::super::testing::ack(Time::ZERO, 1));
         assert_eq!(window.cwnd, 42.0);
     }
+
+    const SPIED: PathModel = PathModel {
+        bandwidth: 3.0,
+        min_rtt: None,
+        pacing_gain: 1.0,
+        cwnd_gain: 2.0,
+    };
 
     /// Congestion control that returns a different value from every default, and records its calls.
     #[derive(Default)]
@@ -233,6 +245,9 @@ mod tests {
         fn phase(&self) -> &'static str {
             "spying"
         }
+        fn path_model(&self) -> Option<PathModel> {
+            Some(SPIED)
+        }
     }
 
     #[test]
@@ -277,7 +292,10 @@ mod tests {
             (Some(0.5), 7)
         );
         assert_eq!(control.pacing_rate(), Some(Rate::from_bits_per_sec(5)));
-        assert_eq!(control.phase(), "spying");
+        assert_eq!(
+            (control.phase(), control.path_model()),
+            ("spying", Some(SPIED))
+        );
     }
 
     #[test]
@@ -285,6 +303,7 @@ mod tests {
         let reno = Congestion::new("reno", &Parameters::default(), Stream::new(1, "", 0));
         let reno = reno.expect("it is registered");
         assert_eq!((reno.buffered_windows(), reno.phase()), (2, ""));
+        assert_eq!(reno.path_model(), None);
         assert_eq!((reno.pacing_rate(), reno.loss_delay_rtts()), (None, None));
         assert!(!reno.controls_window() && !reno.holds(Time::ZERO, Span::ZERO));
     }

@@ -24,6 +24,12 @@ pub trait Probe {
     fn wants_congestion(&self, _now: Time, _flow: FlowId) -> bool {
         false
     }
+    /// Returns true if rows of the TCP segments that `end` of `flow` receives are wanted at `now`.
+    /// Called on each segment with data.
+    #[inline]
+    fn wants_segment(&self, _now: Time, _flow: FlowId, _end: FlowEnd) -> bool {
+        false
+    }
     /// Returns true if queue rows of `link` are wanted at `now`. Called on each arrival.
     #[inline]
     fn wants_queue(&self, _now: Time, _link: LinkId) -> bool {

@@ -101,6 +101,9 @@ pub struct RecorderConfig {
     pub has_rrc: bool,
     /// True if a flow sends datagrams. Otherwise the table of datagrams is not written.
     pub has_datagrams: bool,
+    /// True if a TCP flow has the congestion control BBR. Otherwise the table of BBR is not
+    /// written.
+    pub has_bbr: bool,
     /// True if a flow is a QUIC connection. Otherwise the table of QUIC is not written.
     pub has_quic: bool,
     /// True if phones have handovers between links. Otherwise the table of these handovers is not
@@ -131,6 +134,7 @@ impl RecorderConfig {
             has_mobility: false,
             has_rrc: false,
             has_datagrams: false,
+            has_bbr: false,
             has_quic: false,
             has_link_handovers: false,
             has_secondary_changes: false,

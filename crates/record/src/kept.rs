@@ -6,10 +6,10 @@ use crate::sampler::Sampler;
 use crate::throughput::Throughput;
 use fadeout_core::table::Row;
 use fadeout_core::{
-    BearerRow, BlockageRow, CongestionRow, DatagramRow, DropRow, FlowEnd, FlowEventRow, FlowId,
-    HandoverRow, LinkHandoverRow, MeasurementRow, QueueRow, QuicRow, RadioDelayRow, RadioDropRow,
-    RetransmitRow, RrcRow, Sampling, SecondaryChangeRow, ThroughputRow, TimeoutRow,
-    TransportBlockRow,
+    BbrRow, BearerRow, BlockageRow, CongestionRow, DatagramRow, DropRow, FlowEnd, FlowEventRow,
+    FlowId, HandoverRow, LinkHandoverRow, MeasurementRow, QueueRow, QuicRow, RadioDelayRow,
+    RadioDropRow, RetransmitRow, RrcRow, Sampling, SecondaryChangeRow, SegmentRow, ThroughputRow,
+    TimeoutRow, TransportBlockRow,
 };
 
 /// Times of the next samples, and the current throughput bin.
@@ -18,6 +18,8 @@ pub(crate) struct Due {
     pub(crate) congestion: Sampler,
     pub(crate) queues: Sampler,
     pub(crate) bearers: Sampler,
+    /// Sampler of the segments at both ends of each flow.
+    pub(crate) segments: Sampler,
     /// Sampler of the datagrams at both ends of each flow.
     pub(crate) datagrams: Sampler,
     pub(crate) bins: Option<Throughput>,
@@ -44,6 +46,7 @@ impl Due {
             congestion: Sampler::new(probes.congestion, config.flows.len()),
             queues: Sampler::new(probes.queue, config.links.len()),
             bearers: Sampler::new(bearers, config.bearers.len()),
+            segments: Sampler::new(probes.segments, 2 * config.flows.len()),
             datagrams: Sampler::new(datagrams, 2 * config.flows.len()),
             bins: width.map(|width| Throughput::new(width, &config.flows)),
             latest: None,
@@ -72,6 +75,13 @@ impl Kept for CongestionRow {
     #[inline]
     fn update_due(&self, due: &mut Due) {
         due.congestion.on_sample(self.time_s, self.flow.index());
+    }
+}
+
+impl Kept for BbrRow {
+    /// Returns true if the congestion table is recorded, which has rows at the same times.
+    fn is_kept(config: &RecorderConfig) -> bool {
+        config.probes.congestion.is_on() && config.has_bbr
     }
 }
 
@@ -126,6 +136,17 @@ impl Kept for FlowEventRow {
         {
             bins.on_done(self.time_s, self.flow);
         }
+    }
+}
+
+impl Kept for SegmentRow {
+    fn is_kept(config: &RecorderConfig) -> bool {
+        config.probes.segments.is_on()
+    }
+    #[inline]
+    fn update_due(&self, due: &mut Due) {
+        let index = end_index(self.flow, self.end);
+        due.segments.on_sample(self.time_s, index);
     }
 }
 
@@ -223,6 +244,17 @@ macro_rules! wanted_rows {
         #[inline]
         fn wants_congestion(&self, now: fadeout_core::Time, flow: fadeout_core::FlowId) -> bool {
             self.due.congestion.is_due(now, flow.index())
+        }
+        #[inline]
+        fn wants_segment(
+            &self,
+            now: fadeout_core::Time,
+            flow: fadeout_core::FlowId,
+            end: fadeout_core::FlowEnd,
+        ) -> bool {
+            self.due
+                .segments
+                .is_due(now, $crate::kept::end_index(flow, end))
         }
         #[inline]
         fn wants_datagram(

@@ -8,9 +8,9 @@ use crate::RecorderConfig;
 use crate::kept::{Due, Kept, wanted_rows};
 use crate::place::Placed;
 use fadeout_core::{
-    BearerRow, BlockageRow, CongestionRow, DatagramRow, DropRow, FlowEventRow, HandoverRow,
+    BbrRow, BearerRow, BlockageRow, CongestionRow, DatagramRow, DropRow, FlowEventRow, HandoverRow,
     LinkHandoverRow, MeasurementRow, QueueRow, QuicRow, RadioDelayRow, RadioDropRow, RetransmitRow,
-    RrcRow, SecondaryChangeRow, ThroughputRow, TimeoutRow, TransportBlockRow,
+    RrcRow, SecondaryChangeRow, SegmentRow, ThroughputRow, TimeoutRow, TransportBlockRow,
 };
 use fadeout_core::{DrbId, FlowId, Probe, Time, UeId, recorded_tables};
 
@@ -60,6 +60,7 @@ macro_rules! of_part {
 of_part! {
     BlockageRow;
     CongestionRow;
+    BbrRow;
     ThroughputRow;
     QuicRow;
     QueueRow;
@@ -67,6 +68,7 @@ of_part! {
     RetransmitRow;
     TimeoutRow;
     FlowEventRow;
+    SegmentRow;
     DatagramRow;
     TransportBlockRow |row, numbers| TransportBlockRow { ue: numbers.ue(row.ue), ..row };
     BearerRow |row, numbers| BearerRow { bearer: numbers.bearer(row.bearer), ..row };

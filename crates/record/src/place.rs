@@ -2,9 +2,9 @@
 
 use fadeout_core::table::Row;
 use fadeout_core::{
-    BearerRow, BlockageRow, CongestionRow, DatagramRow, DropRow, FlowEventRow, HandoverRow,
+    BbrRow, BearerRow, BlockageRow, CongestionRow, DatagramRow, DropRow, FlowEventRow, HandoverRow,
     LinkHandoverRow, MeasurementRow, QueueRow, QuicRow, RadioDelayRow, RadioDropRow, RetransmitRow,
-    RrcRow, SecondaryChangeRow, ThroughputRow, Time, TimeoutRow, TransportBlockRow,
+    RrcRow, SecondaryChangeRow, SegmentRow, ThroughputRow, Time, TimeoutRow, TransportBlockRow,
 };
 
 /// Row with a position in the order of its table.
@@ -26,8 +26,9 @@ macro_rules! placed_by_time {
 }
 
 placed_by_time! {
-    BearerRow CongestionRow DatagramRow DropRow FlowEventRow HandoverRow LinkHandoverRow MeasurementRow QueueRow QuicRow
-    RadioDelayRow RadioDropRow RetransmitRow RrcRow SecondaryChangeRow ThroughputRow TimeoutRow TransportBlockRow
+    BbrRow BearerRow CongestionRow DatagramRow DropRow FlowEventRow HandoverRow LinkHandoverRow
+    MeasurementRow QueueRow QuicRow RadioDelayRow RadioDropRow RetransmitRow RrcRow
+    SecondaryChangeRow SegmentRow ThroughputRow TimeoutRow TransportBlockRow
 }
 
 impl Placed for BlockageRow {

@@ -13,9 +13,9 @@ use crate::{Destination, RecordError, RecorderConfig, RunFolder, RunInfo};
 use arrow_array::StringArray;
 use fadeout_core::table::{Row, Table};
 use fadeout_core::{
-    BearerRow, BlockageRow, CongestionRow, DatagramRow, DropRow, FlowEventRow, HandoverRow,
+    BbrRow, BearerRow, BlockageRow, CongestionRow, DatagramRow, DropRow, FlowEventRow, HandoverRow,
     LinkHandoverRow, MeasurementRow, QueueRow, QuicRow, RadioDelayRow, RadioDropRow, RetransmitRow,
-    RrcRow, SecondaryChangeRow, ThroughputRow, TimeoutRow, TransportBlockRow,
+    RrcRow, SecondaryChangeRow, SegmentRow, ThroughputRow, TimeoutRow, TransportBlockRow,
 };
 use fadeout_core::{
     Carried, CellId, FlowId, LinkId, MacPdu, Probe, ProbeSettings, SchedulingRequest, Time, UeId,

@@ -31,7 +31,7 @@ mod vehicles;
 pub(crate) use channel_file::recorded as recordings;
 pub(crate) use divided::{Divided, divided};
 pub use error::BuildError;
-pub(crate) use flow::{default_congestion_control, is_datagrams};
+pub(crate) use flow::{default_congestion_control, has_bbr, is_datagrams};
 pub(crate) use outdoors::holds;
 pub(crate) use quic::DEFAULT_CONTROL;
 pub(crate) use radio::{Bounds, named_error, surroundings};

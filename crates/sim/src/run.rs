@@ -423,6 +423,7 @@ pub(crate) fn recorder_config(
                 || scenario.bearers().any(|bearer| bearer.split().is_some())
                 || (scenario.ues.iter()).any(|ue| ue.rrc_states.is_some() || ue.pscell.is_some())),
         has_datagrams: scenario.flows.iter().any(build::is_datagrams),
+        has_bbr: scenario.flows.iter().any(build::has_bbr),
         has_quic: scenario.flows.iter().any(fadeout_scenario::Flow::is_quic),
         has_link_handovers: !scenario.handovers.is_empty(),
         has_secondary_changes: (scenario.mobility.as_ref())

@@ -25,6 +25,8 @@ macro_rules! recorded_tables {
         $then! {
             /// Records the state of a congestion control after an ACK.
             congestion => congestion: CongestionRow;
+            /// Records the model of a BBR sender after an ACK.
+            bbr => bbr: BbrRow;
             /// Records the state of a QUIC connection after a datagram.
             quic => quic: QuicRow;
             => throughput: ThroughputRow;
@@ -38,6 +40,8 @@ macro_rules! recorded_tables {
             timeout => timeouts: TimeoutRow;
             /// Records an event of a flow, such as the begin or end of a recovery.
             flow_event => flow_events: FlowEventRow;
+            /// Records that a TCP segment with data arrived.
+            segment => segments: SegmentRow;
             /// Records that a datagram arrived.
             datagram => datagrams: DatagramRow;
             /// Records a blockage of a link.
@@ -95,6 +99,30 @@ table! {
         /// Recovery state: `open`, `disorder`, `cwr`, `recovery` or `loss`. Empty for QUIC, whose
         /// stack does not report it.
         state: &'static str, "";
+    }
+}
+
+table! {
+    /// State of a BBR sender, one row for each sampled ACK. The table has rows at the same times as
+    /// `congestion`, for flows over TCP with the congestion control `bbr` or `bbr3`.
+    pub struct BbrRow = "bbr" {
+        /// Simulated time at which the sender had processed the ACK.
+        time_s: Time, "s";
+        /// Name of the flow. A path of a multipath flow is FLOW/NUMBER.
+        flow: FlowId, "";
+        /// State of the state machine: `startup`, `drain`, `probe-rtt`, and `probe-bw` (`bbr`) or
+        /// `probe-bw-down`, `probe-bw-cruise`, `probe-bw-refill` and `probe-bw-up` (`bbr3`).
+        phase: &'static str, "";
+        /// Estimate of the path's bandwidth, in payload. For `bbr3` it is limited by the short-term
+        /// bound.
+        bandwidth_mbps: f64, "Mbit/s";
+        /// Estimate of the path's round-trip time without queues: the smallest of the recent
+        /// samples. Zero before the first sample.
+        min_rtt_s: Span, "s";
+        /// Ratio of the pacing rate to the bandwidth, without the pacing margin.
+        pacing_gain: f64, "";
+        /// Ratio of the target window to the bandwidth-delay product.
+        cwnd_gain: f64, "";
     }
 }
 
@@ -162,6 +190,26 @@ table! {
         cwnd_segments: f64, "segments";
         /// Slow-start threshold after the event.
         ssthresh_segments: f64, "segments";
+    }
+}
+
+table! {
+    /// A TCP segment with data that arrived, one row for each sampled arrival.
+    pub struct SegmentRow = "segments" {
+        /// Simulated time at which the segment arrived.
+        time_s: Time, "s";
+        /// Name of the flow. A path of a multipath flow is FLOW/NUMBER.
+        flow: FlowId, "";
+        /// End of the flow at which the segment arrived: `receiver`, which receives the flow's
+        /// data, or `sender`.
+        end: FlowEnd, "";
+        /// Offset of the segment's first byte in the stream.
+        offset_bytes: u64, "bytes";
+        /// Payload of the segment.
+        payload_bytes: u32, "bytes";
+        /// One-way delay: time from the sending of the segment to its arrival. The segment may
+        /// be a retransmission.
+        delay_s: Span, "s";
     }
 }
 

@@ -19,7 +19,8 @@ key_table! {
             radio_capture: Vec<RadioSubject>,
         }
         /// Recording of the congestion state of each flow in the table `congestion`: at every ACK,
-        /// or at most once in each interval of this length.
+        /// or at most once in each interval of this length. The tables `bbr` and `quic` have rows
+        /// at the same times.
         congestion: Sampling =
             Shape::AnyOf(&[POSITIVE_TIME, Shape::Word("every-ack"), Shape::False]),
             Default("\"10 ms\"");
@@ -41,6 +42,12 @@ key_table! {
         /// True to record recoveries, window reductions and outages of flows in the table
         /// `flow_events`.
         flow_events: bool = Shape::Bool, Default("true");
+        /// Recording of arriving TCP segments with data and their one-way delays in the table
+        /// `segments`. Every segment is recorded, or for each end at most one in each interval of
+        /// this length.
+        segments: Sampling =
+            Shape::AnyOf(&[POSITIVE_TIME, Shape::Word("every-packet"), Shape::False]),
+            Default("false");
         /// Recording of arriving UDP datagrams and their delays in the table `datagrams`. Every
         /// datagram is recorded, or for each end at most one in each interval of this length.
         datagrams: Sampling =

@@ -8,7 +8,7 @@ use crate::notices::{Notices, Outlook};
 use crate::routing::Topology;
 use crate::world::{Endpoint, Flow, Parts, PortState, QuicSocket, Recipe, Transport, congestion};
 use fadeout_core::random::Stream;
-use fadeout_core::registry::Parameters;
+use fadeout_core::registry::{Parameters, find};
 use fadeout_core::{
     CellId, DATAGRAM_HEADERS, DrbId, EndpointId, FlowEnd, FlowId, Protocol, RouteId, Time, UeId,
 };
@@ -16,7 +16,7 @@ use fadeout_quic::QuicEnd;
 use fadeout_scenario::{self as scenario, LinkInfoSource, Named, Scenario};
 use fadeout_traffic::Application;
 use fadeout_transport::NamedTransport;
-use fadeout_transport::congestion::Congestion;
+use fadeout_transport::congestion::{CONGESTION_CONTROLS, Congestion};
 use fadeout_transport::tcp::{LossRecovery, OutageResponse, TcpConfig};
 use fadeout_transport::udp::UdpEndpoint;
 use std::sync::Arc;
@@ -461,6 +461,14 @@ pub(crate) fn is_datagrams(flow: &scenario::Flow) -> bool {
     let Named { name, parameters } = &flow.application;
     let application = Application::new(name, parameters, Stream::new(0, "application", 0));
     application.is_some_and(|application| application.protocol() == Protocol::Udp)
+}
+
+/// True if the flow is a TCP stream with BBR.
+pub(crate) fn has_bbr(flow: &scenario::Flow) -> bool {
+    let control = flow.congestion_control.as_ref();
+    let control = control.filter(|_| flow.transport.is_none());
+    let entry = control.and_then(|control| find(CONGESTION_CONTROLS, &control.name));
+    entry.is_some_and(|entry| entry.family == "model-based")
 }
 
 /// Returns the default congestion control of a TCP stack with this loss recovery.

@@ -4,7 +4,8 @@ use super::{Event, Transport, World};
 use crate::hop::Hop;
 use crate::kernels::Kernels;
 use fadeout_core::{
-    EndpointId, Fingerprint, FlowId, PacketId, PacketPool, Probe, RouteId, Segment, Time,
+    EndpointId, Fingerprint, FlowEnd, FlowId, PacketId, PacketPool, Probe, Protocol, RouteId,
+    Segment, SegmentRow, Time, UnderWay,
 };
 use fadeout_transport::tcp::{AppCommand, Outgoing};
 
@@ -281,12 +282,36 @@ pub(super) fn record_arrival<P: Probe>(
     segment: &Segment,
 ) {
     let packet = &pool[id];
+    record_segment(now, packet, segment, probe);
     fingerprint.mix(now, segment.seq ^ segment.ack.rotate_left(24));
     let to = u64::from(packet.to.0);
     fingerprint.mix(packet.sent_at, to ^ (segment.window << 16));
     if probe.wants_packets() {
         let packet = pool.packet(id);
         probe.received(now, pool.whole(id, &packet));
+    }
+}
+
+/// Records the delay of a TCP segment with data, if its row is due.
+#[inline]
+fn record_segment(now: Time, packet: &UnderWay, segment: &Segment, probe: &mut impl Probe) {
+    if packet.protocol != Protocol::Tcp || segment.len == 0 {
+        return;
+    }
+    // The directory numbers the two ends of a flow in a row, the sender of its data first.
+    let end = match packet.to.0 % 2 {
+        0 => FlowEnd::Sender,
+        _ => FlowEnd::Receiver,
+    };
+    if probe.wants_segment(now, packet.flow, end) {
+        probe.segment(SegmentRow {
+            time_s: now,
+            flow: packet.flow,
+            end,
+            offset_bytes: segment.seq.saturating_sub(1),
+            payload_bytes: segment.len,
+            delay_s: now.since(packet.sent_at),
+        });
     }
 }
 

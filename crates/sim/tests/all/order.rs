@@ -4,10 +4,10 @@ use crate::common::build;
 use crate::common::{end, examples, name, parse, read};
 use fadeout_core::table::{Row, number_in};
 use fadeout_core::{
-    BearerRow, BlockageRow, CellId, CongestionRow, DatagramRow, DrbId, DropRow, FlowEnd,
+    BbrRow, BearerRow, BlockageRow, CellId, CongestionRow, DatagramRow, DrbId, DropRow, FlowEnd,
     FlowEventRow, FlowId, HandoverRow, LinkHandoverRow, LinkId, MeasurementRow, Probe, QueueRow,
-    QuicRow, RadioDelayRow, RadioDropRow, RetransmitRow, RrcRow, SecondaryChangeRow, Span, Time,
-    TimeoutRow, TransportBlockRow, UeId, recorded_tables,
+    QuicRow, RadioDelayRow, RadioDropRow, RetransmitRow, RrcRow, SecondaryChangeRow, SegmentRow,
+    Span, Time, TimeoutRow, TransportBlockRow, UeId, recorded_tables,
 };
 use fadeout_scenario::Scenario;
 use std::collections::BTreeMap;
@@ -52,6 +52,9 @@ impl Probe for Order {
         true
     }
     fn wants_queue(&self, _: Time, _: LinkId) -> bool {
+        true
+    }
+    fn wants_segment(&self, _: Time, _: FlowId, _: FlowEnd) -> bool {
         true
     }
     fn wants_datagram(&self, _: Time, _: FlowId, _: FlowEnd) -> bool {

@@ -22,7 +22,7 @@ use super::super::linux::{HZ, Jiffies};
 use super::super::registry::constant;
 
 use super::super::{
-    AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryState, Window,
+    AckSample, CongestionControl, CongestionEvent, CongestionKind, PathModel, RecoveryState, Window,
 };
 use super::{INITIAL_WINDOW, MIN_WINDOW, ProbeRttTimer, RoundCounter, USEC, WindowedMax};
 use aggregation::Aggregation;
@@ -252,6 +252,15 @@ impl CongestionControl for BbrV1 {
             Mode::ProbeBw => "probe-bw",
             Mode::ProbeRtt => "probe-rtt",
         }
+    }
+
+    fn path_model(&self) -> Option<PathModel> {
+        Some(PathModel {
+            bandwidth: self.bandwidth(),
+            min_rtt: self.min_rtt,
+            pacing_gain: self.pacing_gain,
+            cwnd_gain: self.cwnd_gain,
+        })
     }
 }
 

@@ -27,7 +27,7 @@ mod sizes;
 
 use super::super::registry::constant;
 use super::super::{
-    AckSample, CongestionControl, CongestionEvent, CongestionKind, RecoveryState, Window,
+    AckSample, CongestionControl, CongestionEvent, CongestionKind, PathModel, RecoveryState, Window,
 };
 use super::{INITIAL_WINDOW, MIN_WINDOW, MaxFilter, ProbeRttTimer, RoundCounter, USEC};
 use fadeout_core::random::Stream;
@@ -326,6 +326,15 @@ impl CongestionControl for BbrV3 {
             State::Up => "probe-bw-up",
             State::ProbeRtt => "probe-rtt",
         }
+    }
+
+    fn path_model(&self) -> Option<PathModel> {
+        Some(PathModel {
+            bandwidth: self.model.bandwidth(),
+            min_rtt: self.model.min_rtt.get(),
+            pacing_gain: self.pacing_gain(),
+            cwnd_gain: self.cwnd_gain(),
+        })
     }
 }
 

@@ -24,7 +24,7 @@ impl BbrV3 {
         self.with_bursts(self.model.product(bandwidth, gain))
     }
 
-    fn cwnd_gain(&self) -> f64 {
+    pub(super) fn cwnd_gain(&self) -> f64 {
         match self.state {
             State::Up => self.constants.up_cwnd_gain,
             State::ProbeRtt => self.constants.probe_rtt_gain,

@@ -43,6 +43,7 @@ impl Probe for Box<dyn Observer> {
     forward! {
         fn wants_congestion(&self, now: Time, flow: FlowId) -> bool;
         fn wants_queue(&self, now: Time, link: LinkId) -> bool;
+        fn wants_segment(&self, now: Time, flow: FlowId, end: FlowEnd) -> bool;
         fn wants_datagram(&self, now: Time, flow: FlowId, end: FlowEnd) -> bool;
         fn wants_packets(&self) -> bool;
         fn wants_transport_blocks(&self, cell: CellId) -> bool;

@@ -100,9 +100,7 @@ impl TcpEndpoint {
                 let terms = self.opening.on_syn(segment);
                 self.receiver.on_syn(segment, terms);
                 self.establish(now, segment, out, probe);
-                if self.sender.wants_row(now, probe) {
-                    probe.congestion(self.sender.congestion_row(now));
-                }
+                self.sender.record_state(now, probe);
                 self.take_answer(now, segment, out, probe);
             }
         }

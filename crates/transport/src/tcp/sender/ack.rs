@@ -139,10 +139,7 @@ impl Sender {
             self.board.packets_out() > 512 || self.board.counts_agree(),
             "the scoreboard's counts equal its tags"
         );
-        if self.wants_row(cx.now, cx.probe) {
-            let row = self.congestion_row(cx.now);
-            cx.probe.congestion(row);
-        }
+        self.record_state(cx.now, cx.probe);
         if self.is_drained() {
             cx.out.events.push(AppEvent::AllAcknowledged);
         }

@@ -61,7 +61,7 @@ use super::scoreboard::Scoreboard;
 use super::timer::TimerClock;
 use crate::congestion::{Congestion, CongestionControl, EcnFeedback, RecoveryState, Window};
 use fadeout_core::{
-    CongestionRow, FlowEnd, FlowEventRow, FlowId, Probe, SackBlock, Segment, Span, Time,
+    BbrRow, CongestionRow, FlowEnd, FlowEventRow, FlowId, Probe, SackBlock, Segment, Span, Time,
 };
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -519,11 +519,30 @@ impl Sender {
         self.end
     }
 
-    /// Returns true if a row of the congestion table is due. Only the sender of the flow's data
-    /// records rows.
+    /// Records the state of the congestion control if a row is due. Only the sender of the flow's
+    /// data has rows.
     #[inline]
-    pub(super) fn wants_row<P: Probe>(&self, now: Time, probe: &P) -> bool {
-        self.end == FlowEnd::Sender && probe.wants_congestion(now, self.flow)
+    pub(super) fn record_state<P: Probe>(&self, now: Time, probe: &mut P) {
+        if self.end == FlowEnd::Sender && probe.wants_congestion(now, self.flow) {
+            probe.congestion(self.congestion_row(now));
+            if let Some(row) = self.bbr_row(now) {
+                probe.bbr(row);
+            }
+        }
+    }
+
+    /// Returns a row of the BBR table. `None` for other congestion controls.
+    fn bbr_row(&self, now: Time) -> Option<BbrRow> {
+        let model = self.congestion.path_model()?;
+        Some(BbrRow {
+            time_s: now,
+            flow: self.flow,
+            phase: self.congestion.phase(),
+            bandwidth_mbps: model.bandwidth * f64::from(self.window.mss) * 8e-6,
+            min_rtt_s: model.min_rtt.unwrap_or(Span::ZERO),
+            pacing_gain: model.pacing_gain,
+            cwnd_gain: model.cwnd_gain,
+        })
     }
 
     /// Returns a row of the congestion table.

@@ -59,10 +59,7 @@ impl Sender {
         self.rtt.back_off();
         let wait = left.map_or(self.rtt.rto(), |left| left.min(self.rtt.rto()));
         self.arm_after(TimerKind::Rto, cx.now, wait);
-        if self.wants_row(cx.now, cx.probe) {
-            let row = self.congestion_row(cx.now);
-            cx.probe.congestion(row);
-        }
+        self.record_state(cx.now, cx.probe);
         TimerOutcome::Done
     }
 

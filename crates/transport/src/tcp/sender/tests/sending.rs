@@ -3,7 +3,7 @@
 use super::*;
 use crate::tcp::config::Pacing;
 use crate::tcp::scoreboard::Tags;
-use fadeout_core::{FlowEnd, Rate, RetransmitCause};
+use fadeout_core::{CongestionRow, FlowEnd, Rate, RetransmitCause};
 
 // --- whether the window is the limit (RFC 2861, RFC 7661; Linux `tcp_cwnd_validate`)
 
@@ -198,17 +198,30 @@ fn options_and_reports_are_the_senders_own() {
     for end in [FlowEnd::Sender, FlowEnd::Receiver] {
         b.sender.set_end(end);
         assert_eq!(b.sender.end(), end);
-        assert_eq!(b.sender.wants_row(b.now, &AllRows), end == FlowEnd::Sender);
-        assert!(!b.sender.wants_row(b.now, &Rows::default()));
+        for is_wanted in [true, false] {
+            let mut rows = States {
+                is_wanted,
+                count: 0,
+            };
+            b.sender.record_state(b.now, &mut rows);
+            let is_recorded = is_wanted && end == FlowEnd::Sender;
+            assert_eq!(rows.count, u32::from(is_recorded));
+        }
     }
 }
 
-/// A probe that asks for every row of the congestion table.
-struct AllRows;
+/// A probe that counts the rows of the congestion table.
+struct States {
+    is_wanted: bool,
+    count: u32,
+}
 
-impl Probe for AllRows {
+impl Probe for States {
     fn wants_congestion(&self, _now: Time, _flow: FlowId) -> bool {
-        true
+        self.is_wanted
+    }
+    fn congestion(&mut self, _row: CongestionRow) {
+        self.count += 1;
     }
 }
 
