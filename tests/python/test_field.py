@@ -90,6 +90,24 @@ def test_a_town_and_its_traffic_are_brought_onto_one_grid(case):
         fadeout.run(folder / "town.toml")
 
 
+def test_the_map_marks_positions_within_walls(case, monkeypatch: pytest.MonkeyPatch):
+    folder = case("sumo-on-osm-projection")
+    monkeypatch.chdir(folder)
+
+    def legend() -> str:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            figure = fadeout.run("town.toml").plot.map()
+        found = figure.axes[0].get_legend()
+        assert found is not None
+        return " ".join(text.get_text() for text in found.get_texts())
+
+    # The warning of a run examines 201 instants, and the map 300.
+    assert "within walls (40.0 %)" in legend()
+    edited(folder / "town.toml", "^origin = .*$", 'net = "net.net.xml"')
+    assert "within walls" not in legend()
+
+
 def test_short_sequence_numbers_of_rlc_cost_rate():
     path = CASES / "rlc-sn-length" / "sn.toml"
     rates = [

@@ -30,6 +30,7 @@ from fadeout.plot import (
     radio,
     timeline,
     trajectories,
+    walls,
 )
 from fadeout.plot import map as network
 from fadeout.plot.handover import Number as ChangeNumber
@@ -278,7 +279,8 @@ class Plots:
         in the colours of its serving cells, with an arrow at its end, and dotted without a cell.
         With vehicles there are also beams at four times. A trajectory is then underlaid where a
         vehicle or building obstructs the path to the serving cell, or where the beam points
-        elsewhere. A road that is far longer than wide is drawn wider.
+        elsewhere. A road that is far longer than wide is drawn wider. Crosses are positions of
+        vehicles and UEs within the walls of buildings.
         """
         found = self._places()
         if not found.is_a_map:
@@ -294,10 +296,14 @@ class Plots:
             found = driven.on(found)
         elif trails is not None:
             found = trajectories.extend(found, trails)
+        moved = driven.tracks if driven is not None else trails
+        inside = walls.within(self._results.manifest.get("scenario", {}), moved)
 
         def draw(on: Axes) -> None:
             handles = drive.handles(driven) if driven is not None else trajectories.handles(trails)
+            handles += walls.handles(inside, moved)
             colors = network.draw(on, found, first, handles, heard=heard)
+            walls.draw(on, inside)
             if driven is not None:
                 drive.draw(on, driven, colors)
             elif trails is not None:

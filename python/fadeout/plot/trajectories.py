@@ -40,7 +40,7 @@ def find(results: "Results") -> pl.DataFrame | None:
     """Returns the positions of the UEs over time. None if no UE moves."""
     scenario: Mapping[str, Any] = results.manifest.get("scenario", {})
     ues = scenario.get("ue", {})
-    if not any("mobility" in ue or "waypoints" in ue for ue in ues.values()):
+    if not any({"mobility", "waypoints", "trace"} & {*ue} for ue in ues.values()):
         return None
     steps = min(STEPS, MOST_EVALUATIONS // (len(ues) * len(scenario["cell"])))
     if steps < 2 or results.duration_s <= 0:
