@@ -118,6 +118,29 @@ def test_short_sequence_numbers_of_rlc_cost_rate():
     assert 0.9 * rates[1] < rates[0] < rates[1]
 
 
+def test_a_ue_without_64qam_uploads_what_its_largest_transport_block_carries():
+    path = CASES / "lte-uplink-without-64qam" / "upload.toml"
+
+    def rate(**changes: object) -> float:
+        keys = {"ue.phone.uplink-modulation": "16qam", **changes}
+        return fadeout.run(path, set=keys).flows["goodput_mbps"][0]
+
+    # TS 36.213 Table 7.1.7.2.1-1 has 12,576 bits for I_TBS 21 and 25 resource blocks. I_TBS 26 has
+    # 18,336 bits, and I_TBS 21 with 22 resource blocks has 11,064 bits. UDP, IP and layer 2 take
+    # 2.5 to 4 % of them.
+    assert 0.96 < rate() / 12.576 < 0.98
+    assert 0.96 < rate(**{"ue.phone.uplink-modulation": "64qam"}) / 18.336 < 0.98
+    pucch = {"cell.enb.radio": {"kind": "lte", "pucch-resource-blocks": 3}}
+    assert 0.95 < rate(**pucch) / 11.064 < 0.98
+
+
+def test_more_pucch_than_uplink_is_an_error():
+    path = CASES / "lte-uplink-without-64qam" / "upload.toml"
+    pucch = {"cell.enb.radio": {"kind": "lte", "pucch-resource-blocks": 25}}
+    with pytest.raises(fadeout.ScenarioError, match="expected at most 24"):
+        fadeout.check(path, set=pucch)
+
+
 def test_the_example_of_handovers_loses_nothing_while_it_forwards():
     lost = fadeout.run("scenarios/handover.toml").handovers["lost_packets"]
     assert lost.to_list() == [0] * len(lost)

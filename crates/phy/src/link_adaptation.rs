@@ -9,6 +9,7 @@ use super::code_block::{ChannelCode, TransportCode};
 use super::cqi::CqiTable;
 use super::error::PhyError;
 use super::mcs::Mcs;
+use super::mutual_information::Modulation;
 use fadeout_core::{Decibel, Span, Time};
 
 /// Parameters of [`LinkAdaptation::new`].
@@ -19,6 +20,9 @@ pub struct LinkAdaptationConfig {
     /// Modulation and coding schemes: the rows of an NR table, or
     /// [`lte::rates`](super::lte::rates).
     pub schemes: Vec<Mcs>,
+    /// Further schemes for receivers and senders with a limited modulation order:
+    /// [`lte::lower_order_rates`](super::lte::lower_order_rates), or empty.
+    pub lower_order: Vec<Mcs>,
     /// Channel code.
     pub code: ChannelCode,
     /// Assumed gap between the bound and the code with its receiver.
@@ -43,6 +47,9 @@ pub struct Quality {
     pub sinr_db: f64,
 }
 
+/// Modulation orders that limit the schemes.
+const LIMITS: [Modulation; 3] = [Modulation::Qpsk, Modulation::Qam16, Modulation::Qam64];
+
 /// SINR thresholds of a cell's CQIs and modulation and coding schemes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct LinkAdaptation {
@@ -53,6 +60,8 @@ pub struct LinkAdaptation {
     scheme_sinr_db: Vec<f64>,
     // Most efficient MCS that meets the target, and the lowest SINR in dB at which it is used.
     best: Vec<(f64, Mcs)>,
+    // Best MCSs and SINRs, as above, up to each modulation order below 256QAM.
+    best_up_to: [Vec<(f64, Mcs)>; 3],
     // SINR in dB, and the bits per resource element of one layer at that SINR.
     carried: Vec<(f64, f64)>,
     fixed: Option<Mcs>,
@@ -82,20 +91,7 @@ impl LinkAdaptation {
         )?;
         let schemes = &config.schemes;
         PhyError::check("number of schemes", 0.0, !schemes.is_empty(), "1 or more")?;
-        let fixed = match config.fixed {
-            None => None,
-            Some(index) => {
-                let scheme = schemes.iter().find(|mcs| mcs.index == index);
-                let value = f64::from(index);
-                PhyError::check(
-                    "fixed MCS",
-                    value,
-                    scheme.is_some(),
-                    "an index of the table",
-                )?;
-                scheme.copied()
-            }
-        };
+        let fixed = fixed_scheme(config)?;
         let threshold = |mcs: &Mcs| {
             let code = TransportCode {
                 blocks: config.blocks,
@@ -115,6 +111,12 @@ impl LinkAdaptation {
         let cqi_sinr_db: Vec<f64> = cqi_rows.clone().map(threshold).collect();
         let scheme_sinr_db: Vec<f64> = schemes.iter().map(threshold).collect();
         let best = best_schemes(schemes, &scheme_sinr_db);
+        let further = config.lower_order.iter().map(|mcs| (*mcs, threshold(mcs)));
+        let all: Vec<(Mcs, f64)> = (schemes.iter().copied())
+            .zip(scheme_sinr_db.iter().copied())
+            .chain(further)
+            .collect();
+        let best_up_to = LIMITS.map(|limit| best_schemes_up_to(limit, &all));
         let steps = best.iter().map(|&(at, scheme)| (at, scheme.efficiency));
         let mut carried = vec![(scheme_sinr_db[0], schemes[0].efficiency)];
         carried.extend(steps);
@@ -128,6 +130,7 @@ impl LinkAdaptation {
         let carried = repeated.chain(carried.iter().copied()).collect();
         Ok(LinkAdaptation {
             best,
+            best_up_to,
             carried,
             schemes: schemes.clone(),
             cqi_table: config.cqi_table,
@@ -236,24 +239,32 @@ impl LinkAdaptation {
     /// efficient MCS that meets the target at the SINR of the report, or the lowest MCS if none
     /// does. `None` if the CQI is 0 (out of range). A fixed MCS is always returned.
     pub fn scheme(&self, cqi: u8, offset_db: f64) -> Option<Mcs> {
+        self.scheme_up_to(Modulation::Qam256, cqi, offset_db)
+    }
+
+    /// Returns the MCS for a report as [`LinkAdaptation::scheme`] does, with a modulation order of
+    /// at most `limit`. A fixed MCS has no limit.
+    pub fn scheme_up_to(&self, limit: Modulation, cqi: u8, offset_db: f64) -> Option<Mcs> {
         if self.fixed.is_none() && cqi == 0 {
             return None;
         }
-        Some(self.scheme_for_sinr(self.sinr_of_cqi(cqi) + offset_db))
+        Some(self.scheme_for_sinr(limit, self.sinr_of_cqi(cqi) + offset_db))
     }
 
     /// Returns the MCS for an SINR in dB that is not quantised, for example the base station's own
-    /// measurement of the uplink.
-    pub fn scheme_for_sinr(&self, sinr_db: f64) -> Mcs {
+    /// measurement of the uplink. The modulation order is at most `limit`.
+    pub fn scheme_for_sinr(&self, limit: Modulation, sinr_db: f64) -> Mcs {
         if let Some(fixed) = self.fixed {
             return fixed;
         }
+        let limited = LIMITS.iter().position(|&it| it == limit);
+        let best = limited.map_or(&self.best, |number| &self.best_up_to[number]);
         debug_assert!(
-            self.best.is_sorted_by(|one, next| one.0 <= next.0),
+            best.is_sorted_by(|one, next| one.0 <= next.0),
             "the thresholds of the schemes are not in order"
         );
-        let reached = self.best.partition_point(|&(at, _)| at <= sinr_db);
-        self.best[..reached]
+        let reached = best.partition_point(|&(at, _)| at <= sinr_db);
+        best[..reached]
             .last()
             .map_or(self.schemes[0], |&(_, scheme)| scheme)
     }
@@ -263,6 +274,29 @@ impl LinkAdaptation {
     pub fn threshold(&self, position: usize) -> Option<f64> {
         self.scheme_sinr_db.get(position).copied()
     }
+}
+
+/// Returns the MCS of a fixed index. `None` if link adaptation chooses the MCS.
+fn fixed_scheme(config: &LinkAdaptationConfig) -> Result<Option<Mcs>, PhyError> {
+    let Some(index) = config.fixed else {
+        return Ok(None);
+    };
+    let scheme = config.schemes.iter().find(|mcs| mcs.index == index);
+    PhyError::check(
+        "fixed MCS",
+        f64::from(index),
+        scheme.is_some(),
+        "an index of the table",
+    )?;
+    Ok(scheme.copied())
+}
+
+/// Returns the result of [`best_schemes`] for the schemes with a modulation order of at most
+/// `limit`. `all` has each scheme with its SINR in dB.
+fn best_schemes_up_to(limit: Modulation, all: &[(Mcs, f64)]) -> Vec<(f64, Mcs)> {
+    let allowed = all.iter().filter(|(mcs, _)| mcs.modulation <= limit);
+    let (allowed, sinr_db): (Vec<Mcs>, Vec<f64>) = allowed.copied().unzip();
+    best_schemes(&allowed, &sinr_db)
 }
 
 /// Returns the SINR from which each MCS is the most efficient one, sorted by SINR. An MCS with a

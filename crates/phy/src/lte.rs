@@ -129,17 +129,49 @@ impl LteElements {
 /// Returns the schemes with their code rate and efficiency on an allocation, for link adaptation.
 /// The code rate includes the 24-bit CRC.
 pub fn rates(direction: Direction, allocation: &LteAllocation, elements: LteElements) -> Vec<Mcs> {
-    let available = elements.count_in(allocation);
-    let rate = |scheme: &LteMcs| {
-        let bits = f64::from(allocation.transport_block(scheme.tbs_index));
-        Mcs {
-            index: scheme.index,
-            modulation: scheme.modulation,
-            code_rate: (bits + 24.0) / (available * f64::from(scheme.modulation.bits())),
-            efficiency: bits / available,
-        }
-    };
+    let rate = |scheme: &LteMcs| rate_of(scheme, scheme.modulation, allocation, elements);
     schemes(direction).iter().map(rate).collect()
+}
+
+/// Returns the uplink schemes of 64QAM as a UE without 64QAM sends them: with 16QAM. Schemes with a
+/// code rate above 0.93 are left out. Empty for the downlink, in which every UE has 64QAM. UEs of
+/// the categories 1 to 4 have no 64QAM in the uplink.
+///
+/// Standard: TS 36.213 §8.6.1; TS 36.306 Table 4.1-2.
+pub fn lower_order_rates(
+    direction: Direction,
+    allocation: &LteAllocation,
+    elements: LteElements,
+) -> Vec<Mcs> {
+    if direction == Direction::Downlink {
+        return Vec::new();
+    }
+    let of_64qam = schemes(direction).iter();
+    let of_64qam = of_64qam.filter(|scheme| scheme.modulation == Modulation::Qam64);
+    let rates = of_64qam.map(|scheme| rate_of(scheme, Modulation::Qam16, allocation, elements));
+    rates.filter(|mcs| mcs.code_rate <= HIGHEST_RATE).collect()
+}
+
+/// Highest code rate of a first transmission. A receiver need not decode higher ones.
+///
+/// Standard: TS 36.213 §7.1.7.
+const HIGHEST_RATE: f64 = 0.93;
+
+/// Returns a scheme with its code rate and efficiency, if it is sent with `modulation`.
+fn rate_of(
+    scheme: &LteMcs,
+    modulation: Modulation,
+    allocation: &LteAllocation,
+    elements: LteElements,
+) -> Mcs {
+    let available = elements.count_in(allocation);
+    let bits = f64::from(allocation.transport_block(scheme.tbs_index));
+    Mcs {
+        index: scheme.index,
+        modulation,
+        code_rate: (bits + 24.0) / (available * f64::from(modulation.bits())),
+        efficiency: bits / available,
+    }
 }
 
 #[cfg(test)]
@@ -179,6 +211,35 @@ mod tests {
         assert_eq!(tti(100).transport_block(26), 7_536);
         // Ten short blocks carry as much as a long one, except for rounding to bytes.
         assert!(10 * tti(100).transport_block(26) > 75_376 - 80);
+    }
+
+    #[test]
+    fn a_ue_without_64qam_sends_three_more_schemes_with_16qam() {
+        let allocation = LteAllocation {
+            resource_blocks: 25,
+            ..FULL
+        };
+        let elements = LteElements { per_block: 144 };
+        let found = lower_order_rates(Direction::Uplink, &allocation, elements);
+        // I_TBS 19, 20 and 21 on 25 resource blocks. The rate of I_TBS 22, with 13,536 bits, is
+        // 0.94.
+        let bits = found
+            .iter()
+            .map(|mcs| (mcs.index, mcs.efficiency * 25.0 * 144.0));
+        assert_eq!(
+            bits.map(|(index, bits)| (index, bits.round() as u32))
+                .collect::<Vec<_>>(),
+            [(21, 10_680), (22, 11_448), (23, 12_576)]
+        );
+        for mcs in &found {
+            assert_eq!(mcs.modulation, Modulation::Qam16);
+            let coded = mcs.code_rate * 4.0 * 25.0 * 144.0;
+            assert!((coded - 24.0 - mcs.efficiency * 25.0 * 144.0).abs() < 1e-6);
+        }
+        assert_eq!(
+            lower_order_rates(Direction::Downlink, &allocation, elements),
+            []
+        );
     }
 
     #[test]

@@ -12,6 +12,7 @@ fn config(schemes: McsTable) -> LinkAdaptationConfig {
     LinkAdaptationConfig {
         cqi_table: CqiTable::Qam64,
         schemes: schemes.rows().to_vec(),
+        lower_order: Vec::new(),
         code: ChannelCode::Ldpc,
         gap: LDPC_GAP,
         target_error: 0.1,
@@ -136,7 +137,11 @@ fn lte_schemes_follow_the_signal_from_the_lowest_to_the_highest() {
     })
     .expect("valid values");
     let found: Vec<u32> = (-10..30)
-        .map(|db| adaptation.scheme_for_sinr(f64::from(db)).index)
+        .map(|db| {
+            adaptation
+                .scheme_for_sinr(Modulation::Qam256, f64::from(db))
+                .index
+        })
         .collect();
     assert!(found.is_sorted(), "{found:?}");
     assert_eq!((found[0], found[39]), (0, 28));
@@ -169,7 +174,11 @@ fn the_best_scheme_is_the_one_that_a_look_at_all_finds() {
                     best = *scheme;
                 }
             }
-            assert_eq!(adaptation.scheme_for_sinr(sinr_db), best, "{sinr_db} dB");
+            assert_eq!(
+                adaptation.scheme_for_sinr(Modulation::Qam256, sinr_db),
+                best,
+                "{sinr_db} dB"
+            );
         }
     }
 }
@@ -296,4 +305,37 @@ fn values_without_meaning_are_errors() {
     };
     assert!(outer.validate().is_err());
     assert!(OuterLoopConfig::OFF.validate().is_ok());
+}
+
+#[test]
+fn a_limited_modulation_order_takes_the_best_scheme_up_to_it() {
+    let full = LteAllocation {
+        resource_blocks: 25,
+        layers: 1,
+        tti: fadeout_core::Span::from_millis(1),
+    };
+    let elements = LteElements { per_block: 144 };
+    let lower_order = lte::lower_order_rates(Direction::Uplink, &full, elements);
+    let adaptation = LinkAdaptation::new(&LinkAdaptationConfig {
+        schemes: lte::rates(Direction::Uplink, &full, elements),
+        lower_order: lower_order.clone(),
+        code: ChannelCode::Turbo,
+        ..config(McsTable::Qam64)
+    })
+    .expect("valid parameters");
+    let most = |limit| adaptation.scheme_for_sinr(limit, 60.0);
+    assert_eq!(most(Modulation::Qam256), most(Modulation::Qam64));
+    assert_eq!(most(Modulation::Qam64).index, 28);
+    assert_eq!(Some(&most(Modulation::Qam16)), lower_order.last());
+    assert_eq!(most(Modulation::Qpsk).index, 10);
+    for sinr_db in -15..40 {
+        let sinr_db = f64::from(sinr_db);
+        let of = |limit| adaptation.scheme_for_sinr(limit, sinr_db);
+        assert!(of(Modulation::Qam16).modulation <= Modulation::Qam16);
+        assert!(of(Modulation::Qam16).efficiency <= of(Modulation::Qam64).efficiency);
+        // Where 16QAM is chosen without a limit, the limit changes nothing.
+        if of(Modulation::Qam256).modulation <= Modulation::Qam16 {
+            assert_eq!(of(Modulation::Qam16), of(Modulation::Qam256), "{sinr_db}");
+        }
+    }
 }

@@ -33,11 +33,12 @@ pub use crate::config::{
     AccessConfig, Adaptation, Aggregation, AirInterface, BeamMonitoring, BearerConfig, BicastStart,
     CarrierLegs, CellChange, CellConfig, CellHarqConfig, ConditionalConfig, ConfiguredGrant,
     DataForwarding, DedicatedRecovery, Division, EarlySync, EventKind, FirstGrant, FixedSinr,
-    Interface, LegChoice, LtmConfig, MOST_CANDIDATES, MOST_LEGS, MOST_SECONDARY_CELLS,
-    MeasurementEvent, MeasurementGaps, MobilityConfig, Monitoring, PowerRamping, ProcedureConfig,
-    RachLess, RadioConfig, RadioError, Rank, RecordedPath, ReleasedState, ReportedAdaptation,
-    Sampling, Scope, SecondaryAfterFailure, SecondaryAtHandover, SecondaryNodeConfig, Serving,
-    Sharing, Signalling, SplitConfig, StatesConfig, TargetTiming, UeConfig, UplinkPower,
+    HighestModulation, Interface, LegChoice, LtmConfig, MOST_CANDIDATES, MOST_LEGS,
+    MOST_SECONDARY_CELLS, MeasurementEvent, MeasurementGaps, MobilityConfig, Monitoring,
+    PowerRamping, ProcedureConfig, RachLess, RadioConfig, RadioError, Rank, RecordedPath,
+    ReleasedState, ReportedAdaptation, Sampling, Scope, SecondaryAfterFailure, SecondaryAtHandover,
+    SecondaryNodeConfig, Serving, Sharing, Signalling, SplitConfig, StatesConfig, TargetTiming,
+    UeConfig, UplinkPower,
 };
 pub use crate::plan::StretchedPeriod;
 pub use crate::rrc::attach::{Unattached, Unsuited};

@@ -33,6 +33,9 @@ pub struct CellConfig {
     pub pilot: Option<Decibel>,
     /// Number of resource blocks of the carrier.
     pub resource_blocks: u32,
+    /// Number of resource blocks of the uplink that carry PUCCH and no data, fewer than
+    /// `resource_blocks`. Only LTE has such resource blocks. In NR, PUCCH has symbols of a slot.
+    pub pucch_blocks: u32,
     /// Duplex mode of downlink and uplink.
     pub duplex: Duplex,
     /// Division of flexible symbols between uplink and downlink.

@@ -58,7 +58,7 @@ pub use secondary_node::{SecondaryAfterFailure, SecondaryAtHandover, SecondaryNo
 pub(crate) use split::LEG_NUMBERS;
 pub use split::{CarrierLegs, LegChoice, MOST_LEGS, SplitConfig};
 pub use states::{ReleasedState, StatesConfig};
-pub use ue::{Aggregation, FixedSinr, MOST_SECONDARY_CELLS, Serving, UeConfig};
+pub use ue::{Aggregation, FixedSinr, HighestModulation, MOST_SECONDARY_CELLS, Serving, UeConfig};
 
 /// All cells, UEs and bearers of a scenario.
 #[derive(Debug, Clone, PartialEq, Default)]

@@ -2,6 +2,7 @@
 
 use super::StatesConfig;
 use crate::channel::penetration::Penetration;
+use crate::phy::mutual_information::Modulation;
 use fadeout_core::math::to_db;
 use fadeout_core::registry::{Parameter, number};
 use fadeout_core::{CellId, Dbm, Decibel, NodeId, Span, Time, UeId};
@@ -27,6 +28,8 @@ pub struct UeConfig {
     pub noise_figure: Decibel,
     /// Penetration loss of building or vehicle walls between the UE and outdoor base stations.
     pub penetration: Penetration,
+    /// Highest modulation orders of the UE.
+    pub modulation: HighestModulation,
     /// Fixed SINR in place of a channel model. `None` if the channel gives the SINR.
     pub fixed_sinr: Option<FixedSinr>,
     /// Number of this UE in the whole radio access, if this radio access is only a part of a larger
@@ -128,6 +131,26 @@ impl Aggregation {
     }
 }
 
+/// Highest modulation order of a UE in each direction. A cell with link adaptation chooses no
+/// scheme with a higher order.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct HighestModulation {
+    /// Order of the downlink.
+    pub downlink: Modulation,
+    /// Order of the uplink.
+    pub uplink: Modulation,
+}
+
+impl Default for HighestModulation {
+    /// Returns 256QAM in both directions.
+    fn default() -> Self {
+        HighestModulation {
+            downlink: Modulation::Qam256,
+            uplink: Modulation::Qam256,
+        }
+    }
+}
+
 /// Choice of the cell that serves a UE.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Serving {
@@ -191,6 +214,7 @@ impl UeConfig {
             power: Dbm(keys.tx_power),
             noise_figure: Decibel(keys.noise_figure),
             penetration: Penetration::None,
+            modulation: HighestModulation::default(),
             fixed_sinr: None,
             drawn_as: None,
             states: None,

@@ -94,7 +94,7 @@ impl Leg {
         {
             return Some((scheme, cqi));
         }
-        let mcs = adaptation.scheme(cqi, offset_db)?;
+        let mcs = adaptation.scheme_up_to(self.config.modulation.downlink, cqi, offset_db)?;
         let scheme = resources.position(&mcs, rank) as u8;
         report.chosen = Some((offset_db, scheme));
         Some((scheme, cqi))
@@ -119,7 +119,10 @@ impl Leg {
             carried += units * adaptation.efficiency_of_cqi(cqi);
         }
         let (cqi, sinr_db) = adaptation.report_of_efficiency(carried / f64::max(all, 1.0))?;
-        let mcs = adaptation.scheme_for_sinr(sinr_db + self.down.outer_loop.offset_db());
+        let mcs = adaptation.scheme_for_sinr(
+            self.config.modulation.downlink,
+            sinr_db + self.down.outer_loop.offset_db(),
+        );
         Some((resources.position(&mcs, report.cqi.1) as u8, cqi))
     }
 
@@ -189,7 +192,11 @@ impl Leg {
         let (cqi, rank) = resources.report(|adaptation, layers| {
             measurement.quality(&plan.config, adaptation, spread_db - split_db(layers))
         });
-        let mcs = adaptation.scheme(cqi, self.up.outer_loop.offset_db())?;
+        let mcs = adaptation.scheme_up_to(
+            self.config.modulation.uplink,
+            cqi,
+            self.up.outer_loop.offset_db(),
+        )?;
         let scheme = resources.position(&mcs, rank);
         Some(UplinkChoice {
             scheme: scheme as u8,

@@ -27,7 +27,7 @@ pub(crate) use multiplex::{LogicalChannels, RlcQueues};
 pub(crate) use request::{Repeat, UplinkRequests};
 pub(crate) use uplink::Block;
 
-use crate::config::{Adaptation, Gaps, LegId, NO_SLOT, Rnti, Shape};
+use crate::config::{Adaptation, Gaps, HighestModulation, LegId, NO_SLOT, Rnti, Shape};
 use crate::mac::DrxConfig;
 use crate::phy::link_adaptation::OuterLoop;
 use crate::phy::sub_band::BandSet;
@@ -46,6 +46,7 @@ pub(crate) struct LegConfig {
     pub number: u8,
     pub cell: CellId,
     pub rnti: Rnti,
+    pub modulation: HighestModulation,
 }
 
 /// State of one UE in one cell. Fields that a cell reads in every slot come first. The same order

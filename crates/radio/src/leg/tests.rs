@@ -106,6 +106,7 @@ fn leg(plan: &CellPlan) -> Alone {
         number: 0,
         cell: CellId(0),
         rnti: Rnti(0),
+        modulation: HighestModulation::default(),
     };
     Alone::new(config, 0, plan, 1)
 }

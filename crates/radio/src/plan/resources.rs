@@ -84,17 +84,24 @@ impl Resources {
             Direction::Downlink => LteElements::default(),
             Direction::Uplink => LTE_UPLINK_ELEMENTS,
         };
-        let (adaptation, schemes) = adaptation(cell, direction, elements)?;
+        let resource_blocks = match direction {
+            Direction::Downlink => cell.resource_blocks,
+            Direction::Uplink => cell
+                .resource_blocks
+                .saturating_sub(cell.pucch_blocks)
+                .max(1),
+        };
+        let (adaptation, schemes) = adaptation(cell, direction, resource_blocks, elements)?;
         let group = group_size(cell);
         let most_units = match cell.sharing {
-            Sharing::Frequency => cell.resource_blocks.div_ceil(group),
+            Sharing::Frequency => resource_blocks.div_ceil(group),
             Sharing::Time => u32::from(slot_symbols),
         };
         let mut resources = Resources {
             direction,
             sharing: cell.sharing,
             air: cell.air,
-            resource_blocks: cell.resource_blocks,
+            resource_blocks,
             ranks: match (&cell.adaptation, cell.rank) {
                 (Adaptation::Reports(_), Rank::Adaptive) => (1..=cell.layers(direction)).collect(),
                 _ => vec![cell.layers(direction)],
@@ -237,7 +244,13 @@ impl Resources {
     /// [`Resources::scheme`] uses the same numbers.
     pub(crate) fn position(&self, mcs: &Mcs, rank: u8) -> usize {
         // MCS indices start at zero and have no gaps, so the MCS index is the position in the list.
+        // Schemes with a lower modulation order than that of their index come behind the others.
         let index = (mcs.index as usize).min(self.schemes.len() - 1);
+        let is_same = |it: &Mcs| it.index == mcs.index && it.modulation == mcs.modulation;
+        let index = match self.schemes[index].modulation == mcs.modulation {
+            true => index,
+            false => self.schemes.iter().rposition(is_same).unwrap_or(index),
+        };
         usize::from(rank) * self.schemes.len() + index
     }
 
@@ -322,7 +335,7 @@ impl Resources {
         let LayeredScheme { mcs, layers } = self.scheme(scheme);
         match self.air {
             AirInterface::Lte { tti } => {
-                let index = lte::schemes(self.direction)[scheme % self.schemes.len()].tbs_index;
+                let index = lte::schemes(self.direction)[mcs.index as usize].tbs_index;
                 let blocks = self.lte_blocks(occupied);
                 let occupied = Occupied {
                     resource_blocks: blocks,
@@ -406,6 +419,7 @@ const TYPICAL_BLOCKS: u32 = 2;
 fn adaptation(
     cell: &CellConfig,
     direction: Direction,
+    resource_blocks: u32,
     elements: LteElements,
 ) -> Result<(Option<LinkAdaptation>, Vec<Mcs>), PhyError> {
     let (cqi_table, mcs_table, target_error, fixed) = match cell.adaptation {
@@ -426,20 +440,23 @@ fn adaptation(
             return Ok((None, vec![only]));
         }
     };
-    let (schemes, code) = match cell.air {
-        AirInterface::Nr { .. } => (mcs_table.rows().to_vec(), ChannelCode::Ldpc),
+    let (schemes, lower_order, code) = match cell.air {
+        AirInterface::Nr { .. } => (mcs_table.rows().to_vec(), Vec::new(), ChannelCode::Ldpc),
         AirInterface::Lte { tti } => {
             let full = LteAllocation {
-                resource_blocks: cell.resource_blocks,
+                resource_blocks,
                 layers: cell.layers(direction),
                 tti,
             };
-            (lte::rates(direction, &full, elements), ChannelCode::Turbo)
+            let lower_order = lte::lower_order_rates(direction, &full, elements);
+            let schemes = lte::rates(direction, &full, elements);
+            (schemes, lower_order, ChannelCode::Turbo)
         }
     };
     let adaptation = LinkAdaptation::new(&LinkAdaptationConfig {
         cqi_table,
         schemes: schemes.clone(),
+        lower_order: lower_order.clone(),
         code,
         gap: code.gap(),
         target_error,
@@ -447,7 +464,7 @@ fn adaptation(
         blocks: TYPICAL_BLOCKS,
         fixed,
     })?;
-    Ok((Some(adaptation), schemes))
+    Ok((Some(adaptation), [schemes, lower_order].concat()))
 }
 
 #[cfg(test)]

@@ -62,7 +62,9 @@ pub use prediction::{BlockagePrediction, Knowledge, Regions};
 pub(crate) use probe::Probe;
 pub use rab::{Rab, RabDirection, RabQueue};
 pub(crate) use radio::bearers;
-pub use radio::{Bearer, Building, Cell, Channel, Drb, Movement, Penetration, Ue, Waypoint};
+pub use radio::{
+    Bearer, Building, Cell, Channel, Drb, Modulation, Movement, Penetration, Ue, Waypoint,
+};
 pub use route::{Hop, Medium};
 pub use schedule::{Phase, Schedule};
 pub use secondary_node::{SecondaryAfterFailure, SecondaryAtHandover, SecondaryNode};

@@ -10,7 +10,7 @@ use crate::quantity::Dimension;
 use crate::read::{Content, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
 use crate::shape::{Presence, Range, Shape};
-use crate::table::{KeyValue, key_table, nested};
+use crate::table::{KeyValue, key_table, nested, word_choice};
 use fadeout_core::agreed::{
     BeamPrediction, LineOfSight, MOST_FADING_SUB_BANDS, MOST_RECEIVE_ANTENNAS, MOST_SECONDARY_CELLS,
 };
@@ -281,6 +281,13 @@ key_table! {
         /// a wall of 20 dB and the distance behind the wall. `car` is a car's body. A value in dB
         /// is the loss itself.
         penetration: Penetration = PENETRATION, Default("\"none\"");
+        /// Highest modulation order of the UE's downlink. A cell with a fixed scheme ignores it.
+        /// Default: no limit in addition to that of the cell.
+        downlink_modulation: Modulation = Modulation::SHAPE, Default("\"256qam\"");
+        /// Highest modulation order of the UE's uplink. In LTE the categories 1 to 4, 6 and 7 have
+        /// 16QAM, and the categories 5 and 8 have 64QAM (TS 36.306 Table 4.1-2). A cell with a
+        /// fixed scheme ignores it. Default: no limit in addition to that of the cell.
+        uplink_modulation: Modulation = Modulation::SHAPE, Default("\"256qam\"");
         /// SINR of the downlink, in place of the SINR from the channel. Needs `uplink-sinr`.
         "downlink-sinr" = SINR, Optional;
         /// SINR of the uplink, in place of the SINR from the channel. Needs `downlink-sinr`.
@@ -304,6 +311,21 @@ key_table! {
         /// Data radio bearers beside the default one, by name. A flow uses a bearer if its `route`
         /// names UE/NAME.
         "drb" = Shape::Map(Drb::KEYS), Optional;
+    }
+}
+
+word_choice! {
+    /// A modulation order.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Modulation {
+        /// Two bits in each symbol.
+        Qpsk = "qpsk",
+        /// Four bits in each symbol.
+        Qam16 = "16qam",
+        /// Six bits in each symbol.
+        Qam64 = "64qam",
+        /// Eight bits in each symbol.
+        Qam256 = "256qam",
     }
 }
 

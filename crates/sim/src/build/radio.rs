@@ -12,8 +12,8 @@ use fadeout_core::{CellId, DrbId, Rate, Span, Time, UeId};
 use fadeout_mobility::{Obstacle, Places, Rectangle};
 use fadeout_radio::access::{
     AccessConfig, Aggregation, AirInterface, BearerConfig, CarrierLegs, CellConfig, FixedSinr,
-    LegChoice, RadioAccess, RadioConfig, RadioError, Serving, SplitConfig, StatesConfig, UeConfig,
-    establish_as,
+    HighestModulation, LegChoice, RadioAccess, RadioConfig, RadioError, Serving, SplitConfig,
+    StatesConfig, UeConfig, establish_as,
 };
 use fadeout_radio::antenna::{Antenna, BeamFailure, BeamManagement};
 use fadeout_radio::channel::blockage::Blockage;
@@ -23,6 +23,7 @@ use fadeout_radio::channel::penetration::Penetration;
 use fadeout_radio::channel::{ChannelConfig, Shadowing};
 use fadeout_radio::mac::{LogicalChannel, MacSchedulerKind};
 use fadeout_radio::pdcp::{Delivery, Pdcp};
+use fadeout_radio::phy::mutual_information::Modulation;
 use fadeout_radio::rlc::{Generation, RlcConfig, RlcMode};
 use fadeout_radio::technology;
 use fadeout_radio::user_plane::{DesiredBuffer, FlowControlConfig};
@@ -396,11 +397,24 @@ pub(super) fn ue(described: &scenario::Ue) -> UeConfig {
             scenario::Penetration::Car => Penetration::Car,
             scenario::Penetration::Loss(loss) => Penetration::Fixed(loss),
         },
+        modulation: HighestModulation {
+            downlink: modulation(described.downlink_modulation),
+            uplink: modulation(described.uplink_modulation),
+        },
         fixed_sinr: described
             .sinr
             .map(|(downlink, uplink)| FixedSinr { downlink, uplink }),
         states: described.rrc_states.as_ref().map(states),
         ..UeConfig::new(described.node)
+    }
+}
+
+fn modulation(described: scenario::Modulation) -> Modulation {
+    match described {
+        scenario::Modulation::Qpsk => Modulation::Qpsk,
+        scenario::Modulation::Qam16 => Modulation::Qam16,
+        scenario::Modulation::Qam64 => Modulation::Qam64,
+        scenario::Modulation::Qam256 => Modulation::Qam256,
     }
 }
 

@@ -74,14 +74,16 @@ impl Service {
         let leg = LegId(stack.legs.len() as u32);
         stack.air.connect(leg, ue, id)?;
         let cell = &mut self.cells[id.index()];
+        let of_ue = stack.ues[ue.index()].config();
+        let drawn_as = of_ue.draws_of(ue);
         let config = LegConfig {
             id: leg,
             ue,
             number,
             cell: id,
             rnti: cell.connect(leg, ue),
+            modulation: of_ue.modulation,
         };
-        let drawn_as = stack.ues[ue.index()].config().draws_of(ue);
         let state = Leg::new(config, (drawn_as, nth), &cell.plan, self.seed);
         stack.legs.push(state);
         let requests = UplinkRequests::new(drawn_as, nth, &cell.plan, self.seed);

@@ -58,6 +58,9 @@ fadeout_core::parameters! {
         /// Number of TTIs between two SR opportunities. Opportunities outside uplink subframes are
         /// not used.
         sr_period: u32 = integer((1, 640, "slots"), "10"),
+        /// Number of resource blocks at the edges of the uplink band for PUCCH (TS 36.211 clause
+        /// 5.4.3). They carry no data. Feedback and requests never wait for them.
+        pucch_resource_blocks: u32 = integer((0, 98, "resource blocks"), "0"),
         /// Parameters of every cell.
         shared: Shared = group(),
     }
@@ -83,6 +86,13 @@ impl Lte {
         let blocks = self
             .shared
             .resource_blocks(ChannelKind::Lte, Numerology::KHZ_15, carrier)?;
+        if self.pucch_resource_blocks >= blocks {
+            return Err(format!(
+                "`pucch-resource-blocks` takes all {blocks} resource blocks of the uplink; \
+                 expected at most {}",
+                blocks - 1
+            ));
+        }
         let cell = self.with_blocks(carrier.site, carrier.carrier, blocks);
         let cell = self.shared.with_sub_bands(cell, lte_size)?;
         if self.duplex == LteDuplex::Fdd {
@@ -133,7 +143,10 @@ impl Lte {
             cqi_table: CqiTable::Qam64,
             mcs_table: McsTable::Qam64,
         };
-        self.shared.cell((site, carrier, blocks), own)
+        CellConfig {
+            pucch_blocks: self.pucch_resource_blocks,
+            ..self.shared.cell((site, carrier, blocks), own)
+        }
     }
 }
 

@@ -269,6 +269,7 @@ impl Shared {
             air: own.air,
             pilot: None,
             resource_blocks,
+            pucch_blocks: 0,
             duplex: own.duplex,
             division: own.division,
             cross_link: self.cross_link_interference,
