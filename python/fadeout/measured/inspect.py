@@ -13,6 +13,7 @@ import polars as pl
 from fadeout import _projection
 from fadeout.measured.errors import MeasuredError
 from fadeout.measured.quantities import QUANTITIES, TEXTS
+from fadeout.measured.sites import is_of_sites
 from fadeout.measured.source import BytesRead
 from fadeout.measured.summaries import NameSummary, NumberSummary, StepSummary, WaySummary
 from fadeout.measured.table import Column, Measurement, open_measurement
@@ -77,6 +78,8 @@ def inspect_table(
     if (measured.preset is not None and measured.preset.kind == "mahimahi") or _is_trace(measured):
         return _of_opportunities(path, measured, on_read)
     rows = _Rows(measured)
+    if is_of_sites(measured):
+        return _of_sites(path, measured, rows, on_read)
     for block in measured.blocks(rows.quantities, failed=rows.failed, on_read=on_read):
         rows.add(block)
     disordered = rows.steps.disordered
@@ -134,10 +137,14 @@ class _Rows:
 
     def add(self, block: pl.DataFrame) -> None:
         """Adds the rows of a block."""
+        self.add_values(block)
+        self.add_course(block)
+
+    def add_values(self, block: pl.DataFrame) -> None:
+        """Adds the values of a block."""
         for quantity, summary in self.values.items():
             if quantity in block.columns:
                 summary.add(block[quantity])
-        self.add_course(block)
 
     def add_course(self, block: pl.DataFrame) -> None:
         """Adds the times and positions of a block."""
@@ -170,6 +177,31 @@ def _sorted(rows: _Rows, on_read: BytesRead | None) -> _Rows:
     parts = [*rows.measured.blocks(wanted, failed=rows.failed, on_read=on_read)]
     again.add_course(pl.concat(parts).sort("t", maintain_order=True))
     return again
+
+
+def _of_sites(path: Path, measured: Measurement, rows: _Rows, on_read: BytesRead | None) -> Report:
+    count = 0
+    for block in measured.blocks(
+        rows.quantities, is_timed=False, failed=rows.failed, on_read=on_read
+    ):
+        count += len(block)
+        rows.add_values(block)
+    dialect = measured.source.dialect
+    report = Report(
+        name=path.name,
+        form="Parquet" if dialect is None else dialect.described(),
+        preset=None,
+        rows=count,
+        time="none, as of a table of sites",
+        span="-",
+        step="-",
+    )
+    _describe_columns(report, measured, rows)
+    origin = ["# origin = [latitude, longitude] of 0 m, 0 m"] if "latitude" in rows.values else []
+    lines = ["[measurement.sites]", f'file = "{path.name}"', *origin, ""]
+    lines += ["[cell.macro]", 'sites = { measurement = "sites" }', 'antenna = "sector"']
+    report.scenario = "\n".join(lines) + "\n"
+    return report
 
 
 def _is_trace(measured: Measurement) -> bool:

@@ -158,9 +158,12 @@ QUANTITIES: Mapping[str, Quantity] = {
         _quantity("latitude", "lat", {"deg": 1.0}, (-90.0, 90.0), "deg"),
         _quantity("longitude", "lon lng long", {"deg": 1.0}, (-180.0, 180.0), "deg"),
         _quantity("speed", "velocity moving_speed", SPEED_UNITS, (0.0, 1e4)),
+        _quantity("site", "site_name site_id enodeb gnodeb enb gnb", {}, (0.0, 0.0)),
+        _quantity("height", "antenna_height", LENGTH_UNITS, (0.0, 1e4), "m"),
+        _quantity("azimuth", "bearing", {"deg": 1.0}, (-360.0, 360.0), "deg"),
     )
 }
-TEXTS = ("ue", "cell")
+TEXTS = ("ue", "cell", "site")
 """Quantities that are names."""
 
 

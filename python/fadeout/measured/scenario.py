@@ -21,6 +21,7 @@ from fadeout.measured import replay
 from fadeout.measured.errors import MeasuredError
 from fadeout.measured.keys import is_valid
 from fadeout.measured.presets import is_path
+from fadeout.measured.sites import sites
 from fadeout.measured.table import Measurement, open_measurement
 
 RATES = ("rate", "uplink-rate")
@@ -38,7 +39,7 @@ class Input:
     """An input of a scenario that is measured."""
 
     kind: str
-    """`rate`, `delay`, `channel`, `serving` or `positions`."""
+    """`rate`, `delay`, `channel`, `sites`, `serving` or `positions`."""
     table: str
     """Table of the scenario, such as `link`."""
     name: str
@@ -183,6 +184,10 @@ def inputs(tables: Mapping[str, Any]) -> Iterator[Input]:
                 "measurement" if "measurement" in table else "file",
                 table,
             )
+    for name, cell in _named(tables, "cell"):
+        value = cell.get("sites")
+        if isinstance(value, dict) and isinstance(value.get("measurement"), str):
+            yield Input("sites", "cell", name, "sites", value)
     management = tables.get(MANAGEMENT)
     cells = management.get(SERVING) if isinstance(management, dict) else None
     if isinstance(cells, dict) and isinstance(cells.get("measurement"), str):
@@ -401,15 +406,24 @@ def _serving(scenario: _Scenario, one: Input, measured: Measurement) -> list[str
     return found
 
 
-def _positions(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:
+def _projection_of(scenario: _Scenario, one: Input) -> _projection.Projection | None:
+    """Returns the projection of the network that the measurement names. None without one."""
     table = _measurement(scenario.tables, one) or {}
-    projection = None
-    if isinstance(table.get("net"), str):
-        try:
-            projection = _projection.of_network(scenario.base / table["net"])
-        except _projection.ProjectionError as error:
-            raise MeasuredError(str(error), key="net") from None
-    text = replay.positions(measured, scenario.duration_ns, projection)
+    if not isinstance(table.get("net"), str):
+        return None
+    try:
+        return _projection.of_network(scenario.base / table["net"])
+    except _projection.ProjectionError as error:
+        raise MeasuredError(str(error), key="net") from None
+
+
+def _sites(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:
+    found = sites(measured, _projection_of(scenario, one))
+    return [f"cell.{one.name}.sites={found}"]
+
+
+def _positions(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:
+    text = replay.positions(measured, scenario.duration_ns, _projection_of(scenario, one))
     kept = kept_table(text)
     return [f'ue.{one.name}.trace={{ file = "{kept}", format = "sumo-csv", id = "{replay.ID}" }}']
 
@@ -420,6 +434,7 @@ _CONVERTED: Mapping[str, Callable[[_Scenario, Input, Measurement], list[str]]] =
     "channel": _channels,
     "positions": _positions,
     "serving": _serving,
+    "sites": _sites,
 }
 
 

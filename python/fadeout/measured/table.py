@@ -176,6 +176,7 @@ class Measurement:
         self,
         quantities: Sequence[str],
         *,
+        is_timed: bool = True,
         failed: dict[str, MeasuredError] | None = None,
         on_read: BytesRead | None = None,
     ) -> Iterator[pl.DataFrame]:
@@ -183,6 +184,7 @@ class Measurement:
 
         Args:
             quantities: the quantities to read.
+            is_timed: false for a table without times. All rows are then read, without `t`.
             failed: receives the first error of each quantity with wrong values. Such a quantity
                 is missing in this block and in later blocks. None to raise the error.
             on_read: called after each block with the numbers of read bytes and of all bytes.
@@ -194,18 +196,22 @@ class Measurement:
         Raises:
             MeasuredError: a value or a time is wrong, or there is no row with a time.
         """
-        chosen = {one: self.column(one) for one in ("time", *dict.fromkeys(quantities))}
+        wanted = dict.fromkeys(["time", *quantities] if is_timed else quantities)
+        chosen = {one: self.column(one) for one in wanted}
         has_rows = False
         for texts in self.source.blocks([column.number for column in chosen.values()], on_read):
             columns = [pl.col(f"c{column.number}").alias(name) for name, column in chosen.items()]
             frame = texts.select("row", *columns)
             if self.source.dialect is not None:
                 frame = self._without_missing(frame, [*chosen])
-            frame = frame.drop_nulls("time")
+            if is_timed:
+                frame = frame.drop_nulls("time")
             if frame.is_empty():
                 continue
             has_rows = True
-            read = [frame["row"], self._times(frame).alias("t")]
+            read = [frame["row"]]
+            if is_timed:
+                read.append(self._times(frame).alias("t"))
             for quantity, column in chosen.items():
                 if quantity == "time" or (failed is not None and quantity in failed):
                     continue
@@ -215,9 +221,10 @@ class Measurement:
                     if failed is None:
                         raise
                     failed[quantity] = error
-            yield pl.DataFrame(read).drop_nulls("t")
+            yield pl.DataFrame(read).drop_nulls("t" if is_timed else "row")
         if not has_rows:
-            raise MeasuredError(f"{self.source.name} has no row with a time; expected at least one")
+            what = "row with a time" if is_timed else "row"
+            raise MeasuredError(f"{self.source.name} has no {what}; expected at least one")
 
     def _without_missing(self, frame: pl.DataFrame, names: Sequence[str]) -> pl.DataFrame:
         """Returns texts without surrounding blanks, with null for missing values."""
@@ -464,5 +471,7 @@ def usual_name(quantity: str) -> str:
         "x": "_m",
         "y": "_m",
         "speed": "_mps",
+        "height": "_m",
+        "azimuth": "_deg",
     }
     return quantity.replace("-", "_") + suffix.get(quantity, "")

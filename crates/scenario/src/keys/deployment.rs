@@ -37,7 +37,7 @@ const fn parts<const N: usize>(keys: &[Key], left_out: &[&str]) -> [Key; N] {
 static CHANNEL: &[Key] = &parts::<{ Channel::KEYS.len() }>(Channel::KEYS, &[]);
 
 /// Keys of a cell that a deployment sets itself, so that users cannot give them.
-const OF_CELLS_ALONE: &[&str] = &["node", "position", "repeats", "channel"];
+const OF_CELLS_ALONE: &[&str] = &["node", "position", "sites", "repeats", "channel"];
 const OF_CELLS: [Key; Cell::KEYS.len() - OF_CELLS_ALONE.len()] = parts(Cell::KEYS, OF_CELLS_ALONE);
 static CELL: &[Key] = &crate::shape::join::<{ OF_CELLS.len() + 1 }>(&[
     &OF_CELLS,

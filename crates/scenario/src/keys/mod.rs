@@ -2,6 +2,7 @@
 
 mod deployment;
 mod limits;
+mod site;
 
 pub(crate) use deployment::{DEPLOYMENT, DROPS, INDOOR, PENETRATION};
 pub(crate) use limits::{
@@ -9,6 +10,7 @@ pub(crate) use limits::{
     MAX_UES, OUTAGE, PACKETS, POSITIVE_TIME, PROBABILITY, RATE, RATE_OR_ZERO, RENAMED, RRC_TIME,
     SIZE, TIME,
 };
+pub(crate) use site::{SITE, SITES};
 
 use crate::model::{
     Blockage, BlockagePrediction, Building, Cell, ChannelFile, Flow, Handover, Link, Measurement,

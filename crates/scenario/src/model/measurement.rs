@@ -114,6 +114,12 @@ key_table! {
         retransmissions: Option<String> = Shape::Text, Optional;
         /// Ratio of received to transmitted power in dB, including the gains of both antennas.
         gain: Option<String> = Shape::Text, Optional;
+        /// Name of a site, for `sites` of a cell.
+        site: Option<String> = Shape::Text, Optional;
+        /// Height of a cell's antenna above ground, for `sites` of a cell.
+        height: Option<String> = Shape::Text, Optional;
+        /// Direction of a cell's antenna, clockwise from north, for `sites` of a cell.
+        azimuth: Option<String> = Shape::Text, Optional;
         /// SINR of the downlink.
         sinr: Option<String> = Shape::Text, Optional;
         /// SINR of the uplink.

@@ -4,7 +4,7 @@ use super::{EquipmentDelay, MovementTrace, Named, RrcStates, Split};
 use crate::build::Builder;
 use crate::keys::{
     COORDINATES, DROPS, INDOOR, LENGTH, LENGTH_OR_ZERO, MAX_UES, PENETRATION, POSITIVE_TIME, RATE,
-    TIME,
+    SITES, TIME,
 };
 use crate::quantity::Dimension;
 use crate::read::{Content, Item};
@@ -79,6 +79,9 @@ key_table! {
         "secondary-cells" = Shape::List(&Shape::Reference), Optional;
         /// Position of the cell's antenna: east and north.
         "position" = POSITION, Default("[\"0 m\", \"0 m\"]");
+        /// Sites of the cell, in place of `position`. The table then represents several cells,
+        /// called NAME-SITE, one at each site. The cells have the other keys of the table.
+        "sites" = SITES, Optional;
         /// Two displacements after which the network repeats itself (wrap-around). A UE receives
         /// the cell from the nearest of its wrap-around copies. Default: no repetition.
         "repeats" = Shape::Pair(&POSITION, &POSITION), Optional;

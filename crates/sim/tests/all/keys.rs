@@ -12,7 +12,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// Prefixes of keys that do not affect the world, with the reason.
-const ELSEWHERE: [(&str, &str); 27] = [
+const ELSEWHERE: [(&str, &str); 28] = [
     ("title", "figures have it"),
     (
         "seed",
@@ -55,6 +55,7 @@ const ELSEWHERE: [(&str, &str); 27] = [
     ("channel-file.*.ue", "the same"),
     ("channel-file.*.cell", "the same"),
     ("ue.*.trace.measurement", "the same"),
+    ("cell.*.sites.measurement", "the same"),
     ("mobility-management.serving-cells", "the same"),
     // The catalog has only one kind, so the key cannot change the world.
     (
