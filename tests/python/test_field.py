@@ -218,6 +218,20 @@ def test_the_replay_of_a_log_starts_in_its_cell_at_the_start(replay: Path):
     assert results.handovers.is_empty()
 
 
+def test_a_log_with_sinr_and_received_power_is_replayed_with_the_power(replay: Path):
+    gains = fadeout.run(replay).fingerprint
+    file = replay.parent / "log.csv"
+    log = pl.read_csv(file).rename({"gain_db": "rsrp_dbm"})
+    log = log.with_columns(pl.lit(20.0).alias("sinr_db"))
+    # The row before a handover has the second of the row after it.
+    again = log.filter(pl.col("time_s") == 5).with_columns(time_s=pl.lit(6, pl.Int64))
+    pl.concat([log, again]).sort("time_s", "cell").write_csv(file)
+    edited(
+        replay, "^file = .*$", 'file = "log.csv"\nreference-power = "0 dBm"\nduplicates = "last"'
+    )
+    assert fadeout.run(replay).fingerprint == gains
+
+
 def test_sinrs_of_a_replayed_log_are_refused(replay: Path):
     edited(replay.parent / "log.csv", "gain_db", "sinr_db")
     with pytest.raises(fadeout.ScenarioError, match="with which a UE stays in its cell"):

@@ -154,13 +154,19 @@ def channels(
     Raises:
         MeasuredError: a value is wrong, or the UE or the cell is missing.
     """
-    quantity = next((one for one in ("sinr", "gain", "rsrp") if _has(measured, one)), None)
+    # With an SINR a UE stays in its cell.
+    order = ("gain", "rsrp", "sinr") if is_serving_only else ("sinr", "gain", "rsrp")
+    quantity = next((one for one in order if _has(measured, one)), None)
     if quantity is None:
         measured.column("sinr")
     assert quantity is not None
     by = [one for one in ("ue", "cell") if one in measured.columns and names.get(one) is None]
     extra = ["uplink-sinr"] if quantity == "sinr" and _has(measured, "uplink-sinr") else []
-    rows = measured.rows([quantity, *extra], by)
+    if is_serving_only:
+        # One cell serves at a time, so a time that occurs again is a duplicate in any cell.
+        rows = measured.rows([quantity, *by])
+    else:
+        rows = measured.rows([quantity, *extra], by)
     start = 0 if is_plain else window(measured, rows, duration_ns).start_ns
     for one in ("ue", "cell"):
         if one not in by:
@@ -196,7 +202,7 @@ def channels(
                 "gain, or a received power (rsrp) with `reference-power`",
                 key="measurement",
             )
-        rows = _while_serving(measured, rows.with_columns(pl.col("t") - start), duration_ns)
+        rows = _while_serving(rows.with_columns(pl.col("t") - start), duration_ns)
     written = rows.select(
         (pl.col("t") / 1e9).alias("time_s"),
         "ue",
@@ -377,21 +383,12 @@ EDGE_NS = 1_000_000
 """Time within which the gain changes when a cell begins or ends to serve."""
 
 
-def _while_serving(measured: Measurement, rows: pl.DataFrame, duration_ns: int) -> pl.DataFrame:
+def _while_serving(rows: pl.DataFrame, duration_ns: int) -> pl.DataFrame:
     """Returns gains of each cell for the whole run, from rows of the serving cell.
 
     A cell is heard from its first row until one step after its last row, as a handover to the next
     cell takes some time. The step is the time to the next row.
-
-    Raises:
-        MeasuredError: several cells have rows at one time.
     """
-    if rows["t"].n_unique() < len(rows):
-        raise MeasuredError(
-            f"{measured.source.name} has rows of several cells at one time; expected rows of the "
-            "serving cell, or no `serving-cells` of this measurement",
-            key="measurement",
-        )
     rows = rows.sort("t")
     at, cells = rows["t"].to_list(), rows["cell"].to_list()
     last_step = at[-1] - at[-2] if len(at) > 1 else duration_ns
