@@ -18,6 +18,7 @@ KINDS = {
     "profile": "TCP stack: its timers, recovery and options",
     "application": "Data that a flow sends, and its times",
     "transport": "Transport of a flow in place of its application's TCP or UDP",
+    "quic-congestion-control": "Congestion control of a flow over QUIC, in its `transport`",
     "path-scheduler": "Choice of the path that Multipath TCP sends on next",
     "coupling": "Coupling of the congestion windows of Multipath TCP's paths",
     "queue-discipline": "Drops and marks of a link's queue",

@@ -114,7 +114,8 @@ class TableAttributes:
     @property
     def quic(self) -> "pl.DataFrame":
         """State of a QUIC connection at the flow's data sender, one row for each sampled arrival of
-        a datagram. The table has rows at the same times as `congestion`.
+        a datagram. The table has rows at the same times as `congestion`. A multipath flow has rows
+        for each path, at arrivals on this path.
         """
         return self.table("quic")
 

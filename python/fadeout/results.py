@@ -159,10 +159,23 @@ class Results(TableAttributes):
 
         A value is the file's path if the results are in a folder, else its bytes.
         """
-        if self.folder is None:
-            return dict(self._captures)
+        return self._files(".pcapng")
+
+    @property
+    def qlogs(self) -> dict[str, Path | bytes]:
+        """Each log of an end of a QUIC connection (qlog) by its path in the run's folder.
+
+        The key `probe.qlog` lets a run write them. A value is the file's path if the results are in
+        a folder, else its bytes.
+        """
+        return self._files(".sqlog")
+
+    def _files(self, suffix: str) -> dict[str, Path | bytes]:
         entries = self.manifest.get("captures", [])
-        return {entry["file"]: self.folder / entry["file"] for entry in entries}
+        names = [entry["file"] for entry in entries if entry["file"].endswith(suffix)]
+        if self.folder is None:
+            return {name: self._captures[name] for name in names}
+        return {name: self.folder / name for name in names}
 
     @cached_property
     def plot(self) -> "Plots":

@@ -140,6 +140,7 @@ PAGES = {
     "rlc-modes": ["models/rlc.md"],
     "aqms": ["models/rlc.md"],
     "transports": ["models/traffic.md", "models/quic.md"],
+    "quic-congestion-controls": ["models/quic.md"],
     "pdcps": ["models/pdcp.md"],
     "mobility-models": ["models/mobility.md", "models/vehicles.md"],
 }

@@ -1,5 +1,6 @@
 """QUIC flows: tables, errors, captures, and the same download by another QUIC stack."""
 
+import json
 import shutil
 import subprocess
 from pathlib import Path
@@ -132,3 +133,72 @@ def test_wireshark_recognises_the_packets(tmp_path: Path):
     assert len(lines) > 1500
     assert {protocol for protocol, _ in lines} == {"QUIC"}
     assert {status for _, status in lines} == {"1"}
+
+
+@needs_tool("tshark")
+def test_wireshark_decrypts_the_packets_with_the_keys_in_the_capture(tmp_path: Path):
+    keys = {**flow(crypto="tls"), **CAPTURED, "flow.page.application.size": 100_000}
+    fadeout.run(LINK, set=keys, out=tmp_path / "run")
+    capture = tmp_path / "run/captures/phone.pcapng"
+    tshark = [shutil.which("tshark") or "tshark", "-r", str(capture), "-d", "udp.port==5201,quic"]
+    fields = ["-T", "fields", "-e", "quic.frame_type", "-e", "tls.handshake.type"]
+    command = [*tshark, *fields, "-e", "quic.decryption_failed"]
+    found = subprocess.run(command, capture_output=True, text=True, check=True).stdout
+    lines = [line.split("\t") for line in found.splitlines()]
+    assert len(lines) > 80
+    # Each packet has frames, so that it was decrypted.
+    assert all(frames for frames, _, _ in lines)
+    assert not any(failure for _, _, failure in lines)
+    messages = {kind for _, kinds, _ in lines for kind in kinds.split(",") if kind}
+    # ClientHello, ServerHello, session tickets, EncryptedExtensions, Certificate,
+    # CertificateVerify and Finished (RFC 8446 section 4).
+    assert {"1", "2", "8", "11", "15", "20"} <= messages <= {"1", "2", "4", "8", "11", "15", "20"}
+    # The frames of streams have types 8 to 15 (RFC 9000 section 19.8).
+    of_streams = {str(kind) for kind in range(8, 16)}
+    streams = [kinds for kinds, _, _ in lines if of_streams & set(kinds.split(","))]
+    assert len(streams) > 60
+
+
+SECOND = """
+[link.other]
+from = "server"
+to = "phone"
+rate = "10 Mbit/s"
+delay = "30 ms"
+"""
+PATHS = {"flow.page.multipath": {"paths": [["path"], ["other"]]}}
+
+
+def test_a_connection_with_two_paths_has_rows_for_each():
+    keys = {**flow(), **PATHS, "probe.congestion": "10 ms", "flow.page.application": "bulk"}
+    results = fadeout.run(LINK + SECOND, set={**keys, "duration": "5 s"})
+    (row,) = results.flows.to_dicts()
+    assert (row["profile"], row["scheduler"]) == ("quic", "noq")
+    assert row["goodput_mbps"] > 22
+    first, second = results.paths.to_dicts()
+    assert (first["path"], second["path"]) == ("page/0", "page/1")
+    assert first["arrived_bytes"] > second["arrived_bytes"] > 2_000_000
+    assert first["failures"] == second["failures"] == 0
+    assert row["sent_segments"] == first["sent_segments"] + second["sent_segments"]
+    for table in (results.quic, results.congestion):
+        assert set(table["flow"].unique()) == {"page/0", "page/1"}
+    assert set(results.throughput["flow"].unique()) == {"page", "page/0", "page/1"}
+
+
+def test_a_run_keeps_its_logs_of_quic(tmp_path: Path):
+    keys = {**flow(), "flow.page.application.size": 50_000, "probe.qlog": True}
+    results = fadeout.run(LINK, set=keys)
+    assert list(results.qlogs) == ["captures/page.sender.sqlog", "captures/page.receiver.sqlog"]
+    assert results.captures == {}
+    saved = fadeout.Results.open(results.save(tmp_path / "saved"))
+    written = fadeout.run(LINK, set=keys, out=tmp_path / "written")
+    for name, text in results.qlogs.items():
+        assert isinstance(text, bytes)
+        events = [json.loads(record) for record in text.split(b"\x1e")[1:]]
+        assert events[0]["trace"]["vantage_point"]["type"] in ("client", "server")
+        assert {"quic:packet_sent", "quic:packet_received"} <= {it.get("name") for it in events}
+        for other in (saved, written):
+            path = other.qlogs[name]
+            assert isinstance(path, Path)
+            assert path.read_bytes() == text
+    assert fadeout.run(LINK, set=flow()).qlogs == {}

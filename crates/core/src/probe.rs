@@ -53,6 +53,12 @@ pub trait Probe {
     /// Records that a host handed a packet to its first link.
     #[inline]
     fn sent(&mut self, _now: Time, _packet: WholePacket<'_>) {}
+    /// Records text of the log of a flow's end over QUIC, in the format qlog.
+    #[inline]
+    fn quic_log(&mut self, _flow: FlowId, _end: FlowEnd, _text: &[u8]) {}
+    /// Records keys of TLS that two ends agreed, in the format of `SSLKEYLOGFILE`.
+    #[inline]
+    fn secrets(&mut self, _secrets: &str) {}
     /// Returns true if rows of the transport blocks of `cell` are wanted.
     #[inline]
     fn wants_transport_blocks(&self, _cell: CellId) -> bool {

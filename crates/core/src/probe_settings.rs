@@ -53,6 +53,7 @@ pub struct ProbeSettings {
     pub measurements: bool,
     pub handovers: bool,
     pub rrc: bool,
+    pub qlog: bool,
     pub capture: Vec<NodeId>,
     /// Captured bytes of each packet. Zero captures whole packets. The headers need at most 80
     /// bytes.
@@ -85,6 +86,7 @@ impl ProbeSettings {
         measurements: false,
         handovers: false,
         rrc: false,
+        qlog: false,
         capture: Vec::new(),
         capture_snap: Bytes(0),
         link_capture: Vec::new(),

@@ -1,118 +1,57 @@
 //! An end of a QUIC connection.
 
-use crate::clock::{Clock, span};
-use crate::config::QuicConfig;
-use crate::estimator::Estimator;
-use crate::observer::{Shared, seen};
+use crate::clock::Clock;
+use crate::config::{Outputs, QuicConfig};
+use crate::paths::{Paths, address, path_of};
+use crate::statistics::{PathStatistics, QuicStatistics, Sending};
 use crate::streams::{Outgoing, read};
+use crate::tls;
 use bytes::{Bytes, BytesMut};
-use fadeout_core::{Ecn, EndpointId, Span, Time};
+use fadeout_core::random::Stream;
+use fadeout_core::{Ecn, EndpointId, Time};
 use fadeout_transport::tcp::{AppCommand, AppEvent};
 use noq_proto::{
     Connection, ConnectionError, ConnectionHandle, DatagramEvent, EcnCodepoint, Endpoint, Event,
-    FourTuple, PathId, StreamEvent, Transmit, VarInt,
+    FourTuple, StreamEvent, Transmit, VarInt,
 };
 use std::fmt;
-use std::net::SocketAddr;
 use std::num::NonZeroUsize;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 use std::time::Instant;
-
-/// Addresses of the client and the server, as the QUIC stack knows them. A connection has one path,
-/// so that all connections may have the same addresses.
-const ADDRESSES: [([u8; 4], u16); 2] = [([10, 0, 0, 1], 49_152), ([10, 0, 0, 2], 443)];
 
 /// Name of the server in the handshake.
 const SERVER_NAME: &str = "server";
 
+/// A datagram that an end sends.
+#[derive(Debug)]
+pub struct QuicDatagram {
+    /// Index of the path.
+    pub path: usize,
+    /// Payload of UDP.
+    pub bytes: Vec<u8>,
+    /// ECN field of the IP packet.
+    pub ecn: Ecn,
+}
+
 /// Outputs of one step of an end. Each step begins with an empty outbox.
 #[derive(Debug, Default)]
 pub struct QuicOutbox {
-    /// Payloads of datagrams in order of transmission, each with the ECN field of its IP packet.
-    pub datagrams: Vec<(Vec<u8>, Ecn)>,
+    /// Datagrams in order of transmission.
+    pub datagrams: Vec<QuicDatagram>,
     /// Events in the order in which they happened.
     pub events: Vec<AppEvent>,
     /// Bytes that arrived in order on their streams in this step.
     pub delivered_bytes: u64,
-}
-
-/// State of an end's sending direction.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Sending {
-    /// Slow-start threshold, bytes. `None` before the first congestion event, or if the congestion
-    /// control has no threshold.
-    pub ssthresh_bytes: Option<u64>,
-    /// Bytes in flight after the last ACK.
-    pub in_flight_bytes: u64,
-    /// Bytes of acknowledged packets.
-    pub acked_bytes: u64,
-    /// Smoothed round-trip time. Zero before the first sample.
-    pub srtt: Span,
-    /// Latest round-trip time sample. Zero before the first.
-    pub rtt: Span,
-    /// Probe timeout of application data without backoff (RFC 9002 section 6.2.1).
-    pub probe_timeout: Span,
-    /// Pacing rate that the congestion control sets, bytes per second. `None` if the stack paces by
-    /// the window.
-    pub pacing_bytes_per_s: Option<u64>,
-    /// Number of open streams whose data are not all acknowledged.
-    pub streams: u64,
-}
-
-/// Counters of an end, for the summary of a run.
-#[derive(Debug, Clone, Default)]
-pub struct QuicStatistics {
-    /// QUIC packets sent. A datagram may contain several packets of the handshake.
-    pub sent_packets: u64,
-    /// Bytes of sent packets that elicit an ACK, without headers of UDP and IP.
-    pub sent_bytes: u64,
-    /// Packets declared lost.
-    pub lost_packets: u64,
-    /// Bytes of lost packets.
-    pub lost_bytes: u64,
-    /// Number of losses and marks to which the congestion control could respond.
-    pub congestion_events: u64,
-    /// Number of times that all packets declared lost arrived after all.
-    pub spurious_events: u64,
-    /// Streams that the end has opened.
-    pub streams: u64,
-    /// Largest payload of UDP that the path carries, as far as the end knows, bytes.
-    pub mtu_bytes: u64,
-    /// Congestion window, bytes.
-    pub cwnd_bytes: u64,
-    /// Largest congestion window, in datagrams of the largest size at that time.
-    pub max_cwnd_datagrams: f64,
-    /// Smallest round-trip time sample. `None` without a sample.
-    pub min_rtt: Option<Span>,
-    /// Sum of all round-trip time samples, seconds.
-    pub rtt_sum_s: f64,
-    /// Number of round-trip time samples.
-    pub rtt_samples: u64,
-    /// Integral of the smoothed round-trip time over time, s².
-    pub srtt_integral: f64,
-    /// Time over which the smoothed round-trip time is integrated, seconds.
-    pub srtt_time_s: f64,
-    /// Reason for which the connection was given up. `None` if it was not.
-    pub failure: Option<String>,
-    /// True if this end opened the connection.
-    pub is_client: bool,
-}
-
-impl QuicStatistics {
-    /// Returns a number of bytes in datagrams of the largest size.
-    pub fn datagrams(&self, bytes: u64) -> f64 {
-        bytes as f64 / self.mtu_bytes.max(1) as f64
-    }
+    /// Events of the connection in the format qlog. Empty if they are not wanted.
+    pub log: Vec<u8>,
+    /// Keys of TLS that were agreed in this step, in the format of `SSLKEYLOGFILE`.
+    pub secrets: String,
 }
 
 /// The QUIC stack's part of an end.
 struct Machine {
     endpoint: Endpoint,
     connection: Option<(ConnectionHandle, Connection)>,
-    seen: Shared,
-    estimator: Estimator,
-    /// Time of the last step.
-    stepped_at: Time,
     buffer: Vec<u8>,
 }
 
@@ -127,7 +66,8 @@ impl fmt::Debug for Machine {
 /// call [`QuicEnd::on_wake`].
 ///
 /// An end sends on unidirectional streams that it opens. When all data before a
-/// [`AppCommand::Close`] are acknowledged, the end closes the connection.
+/// [`AppCommand::Close`] are acknowledged, the end closes the connection. The client opens and
+/// closes the further paths of a connection, and the server follows.
 #[derive(Debug)]
 pub struct QuicEnd {
     config: Arc<QuicConfig>,
@@ -136,8 +76,11 @@ pub struct QuicEnd {
     /// State of the stack. `None` before the start and after the end of the connection.
     machine: Option<Box<Machine>>,
     outgoing: Outgoing,
-    sending: Sending,
+    paths: Paths,
     statistics: QuicStatistics,
+    outputs: Outputs,
+    /// Random numbers of TLS. `None` without real encryption.
+    random: Option<Stream>,
     /// True if the connection was closed or given up.
     is_over: bool,
 }
@@ -147,11 +90,13 @@ impl QuicEnd {
     pub fn new(config: Arc<QuicConfig>, id: EndpointId) -> QuicEnd {
         QuicEnd {
             outgoing: Outgoing::new(config.settings().streams),
+            paths: Paths::new(&config),
+            random: config.tls_random(id),
             config,
+            outputs: Outputs::default(),
             id,
             clock: Clock::new(),
             machine: None,
-            sending: Sending::default(),
             statistics: QuicStatistics::default(),
             is_over: false,
         }
@@ -162,25 +107,62 @@ impl QuicEnd {
         &self.statistics
     }
 
-    /// Returns the state of the sending direction.
-    pub fn sending(&self) -> &Sending {
-        &self.sending
+    /// True if a path carries datagrams at this time. Other datagrams are lost at the ends.
+    pub fn is_usable(&self, now: Time, path: usize) -> bool {
+        self.paths.is_usable(now, path)
+    }
+
+    /// Returns the number of paths.
+    pub fn path_count(&self) -> usize {
+        self.paths.len()
+    }
+
+    /// Returns the counters of a path.
+    pub fn path_statistics(&self, path: usize) -> &PathStatistics {
+        self.paths.statistics(path)
+    }
+
+    /// Returns the sums of the counters over all paths.
+    pub fn total(&self) -> PathStatistics {
+        self.paths.total()
+    }
+
+    /// Returns the state of the sending direction on a path.
+    pub fn sending(&self, path: usize) -> &Sending {
+        self.paths.sending(path)
     }
 
     /// Returns the time of the next timer. [`Time::NEVER`] if no timer is armed.
     pub fn wake_at(&self) -> Time {
         let machine = self.machine.as_ref();
-        let connection = machine.and_then(|it| it.connection.as_ref());
-        let timeout = connection.and_then(|(_, connection)| connection.poll_timeout());
-        timeout.map_or(Time::NEVER, |at| self.clock.time(at))
+        let Some((_, connection)) = machine.and_then(|it| it.connection.as_ref()) else {
+            return Time::NEVER;
+        };
+        let timeout = connection.poll_timeout();
+        let timeout = timeout.map_or(Time::NEVER, |at| self.clock.time(at));
+        timeout.min(self.paths.due_at())
     }
 
     /// Carries out a command of the application. Commands after the end of the connection have no
     /// effect, and neither have commands to read, because an end reads at once.
     pub fn on_app(&mut self, now: Time, command: AppCommand, out: &mut QuicOutbox) {
-        if self.is_over {
-            return;
+        if !self.is_over {
+            self.lending(|end| end.command(now, command, out));
         }
+    }
+
+    /// Runs a step with the random numbers of TLS.
+    fn lending(&mut self, step: impl FnOnce(&mut Self)) {
+        match self.random.take() {
+            None => step(self),
+            Some(random) => {
+                let ((), random) = tls::lend(random, || step(self));
+                self.random = Some(random);
+            }
+        }
+    }
+
+    fn command(&mut self, now: Time, command: AppCommand, out: &mut QuicOutbox) {
         match command {
             AppCommand::Listen => self.begin(now, false),
             AppCommand::Connect => self.begin(now, true),
@@ -193,14 +175,33 @@ impl QuicEnd {
         self.step(now, out);
     }
 
-    /// Processes the payload of a datagram that arrived with an ECN field.
-    pub fn on_datagram(&mut self, now: Time, payload: &[u8], ecn: Ecn, out: &mut QuicOutbox) {
+    /// Processes a datagram with its payload and ECN field, which arrived on a path.
+    pub fn on_datagram(
+        &mut self,
+        now: Time,
+        path: usize,
+        (payload, ecn): (&[u8], Ecn),
+        out: &mut QuicOutbox,
+    ) {
+        self.lending(|end| end.receive(now, path, (payload, ecn), out));
+    }
+
+    fn receive(
+        &mut self,
+        now: Time,
+        path: usize,
+        (payload, ecn): (&[u8], Ecn),
+        out: &mut QuicOutbox,
+    ) {
         let Some(machine) = self.machine.as_deref_mut() else {
             return;
         };
+        if !self.paths.is_usable(now, path) {
+            return;
+        }
         let at = self.clock.instant(now);
-        let from = ADDRESSES[usize::from(self.statistics.is_client)];
-        let path = FourTuple::new(SocketAddr::from(from), None);
+        let from = address(path, !self.statistics.is_client);
+        let path = FourTuple::new(from, None);
         let ecn = EcnCodepoint::from_bits(ecn as u8);
         let (data, buffer) = (BytesMut::from(payload), &mut machine.buffer);
         buffer.clear();
@@ -214,6 +215,7 @@ impl QuicEnd {
                 match machine.endpoint.accept(incoming, at, buffer, None) {
                     Ok(accepted) => machine.connection = Some(accepted),
                     Err(error) => {
+                        self.outputs.built.clear();
                         if let Some(transmit) = error.response {
                             out.datagrams.push(datagram(&transmit, buffer));
                         }
@@ -231,6 +233,10 @@ impl QuicEnd {
 
     /// Processes the timers that are due.
     pub fn on_wake(&mut self, now: Time, out: &mut QuicOutbox) {
+        self.lending(|end| end.wake(now, out));
+    }
+
+    fn wake(&mut self, now: Time, out: &mut QuicOutbox) {
         let at = self.clock.instant(now);
         if let Some(machine) = self.machine.as_deref_mut()
             && let Some((_, connection)) = &mut machine.connection
@@ -247,22 +253,19 @@ impl QuicEnd {
             return;
         }
         self.statistics.is_client = is_client;
-        let shared = Shared::default();
+        self.paths.begin(now, is_client, &self.outputs.built);
         let (config, clock) = (&self.config, self.clock);
-        let server = (!is_client).then(|| Arc::new(config.server(self.id, clock, &shared)));
+        let server = (!is_client).then(|| Arc::new(config.server(self.id, clock, &self.outputs)));
         let mut endpoint = Endpoint::new(Arc::new(config.endpoint(self.id)), server, true);
         let connection = is_client.then(|| {
-            let client = config.client(self.id, clock, &shared);
-            let address = SocketAddr::from(ADDRESSES[1]);
-            let opened = endpoint.connect(clock.instant(now), client, address, SERVER_NAME);
+            let client = config.client(self.id, clock, &self.outputs);
+            let server = address(0, false);
+            let opened = endpoint.connect(clock.instant(now), client, server, SERVER_NAME);
             opened.expect("the address and the version are valid")
         });
         self.machine = Some(Box::new(Machine {
             endpoint,
             connection,
-            seen: shared,
-            estimator: Estimator::new(config.initial_rtt()),
-            stepped_at: now,
             buffer: Vec::new(),
         }));
     }
@@ -282,7 +285,7 @@ impl QuicEnd {
     fn step(&mut self, now: Time, out: &mut QuicOutbox) {
         let at = self.clock.instant(now);
         loop {
-            let mut is_busy = self.take_events(out);
+            let mut is_busy = self.take_events(now, out);
             let Some(machine) = self.machine.as_deref_mut() else {
                 return;
             };
@@ -298,6 +301,7 @@ impl QuicEnd {
                     out.events.push(AppEvent::Closed);
                 }
             }
+            is_busy |= self.paths.step(now, at, connection);
             is_busy |= take_datagrams(connection, at, &mut machine.buffer, out);
             while let Some(event) = connection.poll_endpoint_events() {
                 is_busy = true;
@@ -310,6 +314,10 @@ impl QuicEnd {
             }
         }
         self.observe(now);
+        // Datagrams of a path that is not usable are lost at the end that sends them.
+        out.datagrams
+            .retain(|it| self.paths.is_usable(now, it.path));
+        self.outputs.take(out);
         let connection = self.machine.as_ref().and_then(|it| it.connection.as_ref());
         if connection.is_some_and(|(_, connection)| connection.is_drained()) {
             self.machine = None;
@@ -317,7 +325,7 @@ impl QuicEnd {
     }
 
     /// Processes the stack's events. Returns true if there were any.
-    fn take_events(&mut self, out: &mut QuicOutbox) -> bool {
+    fn take_events(&mut self, now: Time, out: &mut QuicOutbox) -> bool {
         let machine = self.machine.as_deref_mut();
         let Some((_, connection)) = machine.and_then(|it| it.connection.as_mut()) else {
             return false;
@@ -326,7 +334,11 @@ impl QuicEnd {
         while let Some(event) = connection.poll() {
             is_busy = true;
             match event {
-                Event::Connected => out.events.push(AppEvent::Established),
+                Event::Connected => {
+                    self.paths.on_established(now, connection);
+                    out.events.push(AppEvent::Established);
+                }
+                Event::Path(event) => self.paths.on_event(event, connection),
                 Event::ConnectionLost { reason } => {
                     self.is_over = true;
                     match reason {
@@ -357,55 +369,21 @@ impl QuicEnd {
 
     /// Updates the counters and the state of the sending direction.
     fn observe(&mut self, now: Time) {
-        let Some(machine) = self.machine.as_deref_mut() else {
-            return;
-        };
-        let Some((_, connection)) = &mut machine.connection else {
-            return;
-        };
-        let statistics = &mut self.statistics;
-        statistics.streams = self.outgoing.opened();
-        let Some(path) = connection.path_stats(PathId::ZERO) else {
-            return;
-        };
-        let seen = seen(&machine.seen);
-        let elapsed_s = now.since(machine.stepped_at).as_secs_f64();
-        machine.stepped_at = now;
-        if statistics.rtt_samples > 0 {
-            let smoothed_s = machine.estimator.smoothed().as_secs_f64();
-            statistics.srtt_integral += smoothed_s * elapsed_s;
-            statistics.srtt_time_s += elapsed_s;
+        self.statistics.streams = self.outgoing.opened();
+        self.statistics.open_streams = self.outgoing.unfinished();
+        let machine = self.machine.as_deref_mut();
+        if let Some((_, connection)) = machine.and_then(|it| it.connection.as_mut()) {
+            self.paths.observe(now, connection);
         }
-        if seen.samples > statistics.rtt_samples {
-            machine.estimator.on_sample(span(path.rtt));
-        }
-        statistics.sent_packets = path.sent_packets;
-        statistics.sent_bytes = path.sent_bytes;
-        statistics.lost_packets = path.lost_packets;
-        statistics.lost_bytes = path.lost_bytes;
-        statistics.congestion_events = path.congestion_events;
-        statistics.spurious_events = path.spurious_congestion_events;
-        statistics.mtu_bytes = u64::from(path.current_mtu);
-        statistics.cwnd_bytes = path.cwnd;
-        let cwnd_datagrams = statistics.datagrams(path.cwnd);
-        statistics.max_cwnd_datagrams = statistics.max_cwnd_datagrams.max(cwnd_datagrams);
-        statistics.min_rtt = seen.smallest;
-        statistics.rtt_sum_s = seen.sum_s;
-        statistics.rtt_samples = seen.samples;
-        let metrics = connection
-            .congestion_state(PathId::ZERO)
-            .map(|it| it.metrics());
-        let metrics = metrics.unwrap_or_default();
-        self.sending = Sending {
-            ssthresh_bytes: metrics.ssthresh.filter(|&it| it < u64::MAX),
-            in_flight_bytes: seen.in_flight_bytes,
-            acked_bytes: seen.acked_bytes,
-            srtt: machine.estimator.smoothed(),
-            rtt: seen.latest,
-            probe_timeout: machine.estimator.probe_timeout(),
-            pacing_bytes_per_s: metrics.pacing_rate,
-            streams: self.outgoing.unfinished(),
-        };
+    }
+}
+
+impl Outputs {
+    /// Moves the texts of a step into the outbox.
+    fn take(&self, out: &mut QuicOutbox) {
+        out.log = self.log.take();
+        let mut secrets = self.secrets.lock().unwrap_or_else(PoisonError::into_inner);
+        out.secrets = std::mem::take(&mut *secrets);
     }
 }
 
@@ -430,13 +408,17 @@ fn take_datagrams(
     }
 }
 
-/// Returns the payload and the ECN field of a datagram that the stack wrote into a buffer.
-fn datagram(transmit: &Transmit, buffer: &[u8]) -> (Vec<u8>, Ecn) {
+/// Returns the datagram that the stack wrote into a buffer.
+fn datagram(transmit: &Transmit, buffer: &[u8]) -> QuicDatagram {
     let ecn = match transmit.ecn {
         None => Ecn::NotEct,
         Some(EcnCodepoint::Ect0) => Ecn::Ect0,
         Some(EcnCodepoint::Ect1) => Ecn::Ect1,
         Some(EcnCodepoint::Ce) => Ecn::Ce,
     };
-    (buffer[..transmit.size].to_vec(), ecn)
+    QuicDatagram {
+        path: path_of(transmit.destination),
+        bytes: buffer[..transmit.size].to_vec(),
+        ecn,
+    }
 }

@@ -2,8 +2,9 @@
 //! knows this library.
 //!
 //! Time enters as an argument. Random numbers and connection IDs come from the scenario's seed.
-//! The encryption changes no byte and has the sizes of TLS 1.3, which the module `handshake` lists.
-//! So a connection has the same packets on every machine.
+//! By default the encryption changes no byte and has the sizes of TLS 1.3, which the module
+//! `handshake` lists. The module `tls` has real encryption. In both cases a connection has the same
+//! packets on every machine.
 
 mod clock;
 mod config;
@@ -14,8 +15,14 @@ mod estimator;
 mod handshake;
 mod identifiers;
 mod observer;
+mod paths;
 mod protection;
+mod qlog;
+mod statistics;
 mod streams;
+#[cfg_attr(target_family = "wasm", path = "tls_absent.rs")]
+mod tls;
 
-pub use config::{QuicConfig, QuicConfigError};
-pub use end::{QuicEnd, QuicOutbox, QuicStatistics, Sending};
+pub use config::{QuicConfig, QuicConfigError, QuicPaths};
+pub use end::{QuicDatagram, QuicEnd, QuicOutbox};
+pub use statistics::{PathStatistics, QuicStatistics, Sending};

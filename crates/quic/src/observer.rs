@@ -5,10 +5,11 @@ use fadeout_core::Span;
 use noq_proto::RttEstimator;
 use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use std::any::Any;
+use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Round-trip times and packets of a connection's path.
+/// Round-trip times and packets of a path.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct Seen {
     /// Number of round-trip time samples.
@@ -32,6 +33,31 @@ pub(crate) struct Seen {
 
 /// State that an observer shares with the connection.
 pub(crate) type Shared = Arc<Mutex<Seen>>;
+
+/// States of the controllers that a factory has built, in order. The stack builds a controller for
+/// each path that opens, and does not name the path.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Controllers(Arc<Mutex<VecDeque<Shared>>>);
+
+impl Controllers {
+    fn push(&self, shared: Shared) {
+        let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        list.push_back(shared);
+    }
+
+    /// Forgets the controllers of a connection that was not accepted.
+    pub(crate) fn clear(&self) {
+        let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        list.clear();
+    }
+
+    /// Returns the state of the oldest controller, and removes it from the list. `None` if the list
+    /// is empty.
+    pub(crate) fn take_oldest(&self) -> Option<Shared> {
+        let mut list = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        list.pop_front()
+    }
+}
 
 /// Returns a copy of the shared state.
 pub(crate) fn seen(shared: &Shared) -> Seen {
@@ -164,14 +190,16 @@ impl Controller for Observed {
 /// Factory of observed controllers.
 pub(crate) struct ObservedFactory {
     pub(crate) inner: Arc<dyn ControllerFactory + Send + Sync>,
-    pub(crate) seen: Shared,
+    pub(crate) built: Controllers,
 }
 
 impl ControllerFactory for ObservedFactory {
     fn build(self: Arc<Self>, now: Instant, mtu: u16) -> Box<dyn Controller> {
+        let seen = Shared::default();
+        self.built.push(Arc::clone(&seen));
         Box::new(Observed {
             inner: Arc::clone(&self.inner).build(now, mtu),
-            seen: Arc::clone(&self.seen),
+            seen,
         })
     }
 }

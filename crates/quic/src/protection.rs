@@ -1,7 +1,7 @@
 //! Packet protection that changes no byte of a packet and adds a tag of the usual length.
 //!
-//! The tag contains the packet number and the number of the key. A packet that is opened with
-//! another key than it was sealed with is refused, as with real encryption.
+//! The tag contains the packet number, the number of the key and a checksum of header and payload.
+//! A damaged packet is refused, and so is a packet under another key, as with real encryption.
 
 use bytes::BytesMut;
 use noq_proto::crypto::{CryptoError, HeaderKey, KeyPair, Keys, PacketKey};
@@ -38,29 +38,46 @@ impl Level {
 struct Seal(u64);
 
 impl Seal {
-    fn tag(&self, packet: u64) -> [u8; TAG] {
+    fn tag(&self, packet: u64, header: &[u8], payload: &[u8]) -> [u8; TAG] {
+        let sum = checksum(checksum(self.0, header), payload);
         let mut tag = [0; TAG];
         tag[..8].copy_from_slice(&packet.to_be_bytes());
-        tag[8..].copy_from_slice(&self.0.to_be_bytes());
+        tag[8..].copy_from_slice(&sum.to_be_bytes());
         tag
     }
 }
 
+/// Returns the checksum of bytes that follow others with the checksum `before`. Each change of a
+/// single byte changes the checksum, because the factor is odd.
+fn checksum(before: u64, bytes: &[u8]) -> u64 {
+    const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
+    let add = |sum: u64, word: u64| sum.wrapping_add(word).wrapping_mul(FACTOR);
+    let (words, rest) = bytes.as_chunks::<8>();
+    let sum = words
+        .iter()
+        .fold(before, |sum, &word| add(sum, u64::from_le_bytes(word)));
+    let mut last = [0; 8];
+    last[..rest.len()].copy_from_slice(rest);
+    add(add(sum, u64::from_le_bytes(last)), bytes.len() as u64)
+}
+
 impl PacketKey for Seal {
-    fn encrypt(&self, _: PathId, packet: u64, bytes: &mut [u8], _: usize) {
-        let start = bytes.len() - TAG;
-        bytes[start..].copy_from_slice(&self.tag(packet));
+    fn encrypt(&self, _: PathId, packet: u64, bytes: &mut [u8], header: usize) {
+        let (header, rest) = bytes.split_at_mut(header);
+        let (payload, tag) = rest.split_at_mut(rest.len() - TAG);
+        tag.copy_from_slice(&self.tag(packet, header, payload));
     }
 
     fn decrypt(
         &self,
         _: PathId,
         packet: u64,
-        _: &[u8],
+        header: &[u8],
         payload: &mut BytesMut,
     ) -> Result<(), CryptoError> {
         let length = payload.len().checked_sub(TAG).ok_or(CryptoError)?;
-        if payload[length..] != self.tag(packet) {
+        let (content, tag) = payload.split_at(length);
+        if tag != self.tag(packet, header, content) {
             return Err(CryptoError);
         }
         payload.truncate(length);
@@ -150,6 +167,26 @@ mod tests {
         assert_eq!(opens(&*server.remote, 6), None);
         assert_eq!(opens(&*server.local, 5), None);
         assert_eq!(opens(&*later.remote, 5), None);
+    }
+
+    #[test]
+    fn a_packet_with_one_changed_byte_is_refused() {
+        let key = packet_key(Level::OneRtt(0), Side::Client);
+        let mut sealed: Vec<u8> = (0..77).collect();
+        key.encrypt(PathId::ZERO, 5, &mut sealed, 11);
+        let opens = |bytes: &[u8]| {
+            let mut payload = BytesMut::from(&bytes[11..]);
+            key.decrypt(PathId::ZERO, 5, &bytes[..11], &mut payload)
+                .is_ok()
+        };
+        assert!(opens(&sealed));
+        for index in 0..sealed.len() {
+            for change in 1..=255 {
+                let mut damaged = sealed.clone();
+                damaged[index] ^= change;
+                assert!(!opens(&damaged), "byte {index} with {change}");
+            }
+        }
     }
 
     #[test]

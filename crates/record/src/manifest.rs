@@ -70,14 +70,18 @@ pub(crate) enum Subject {
     Cell(String),
     /// Capture of a UE's transport blocks, with the UE's name.
     Ue(String),
+    /// Log of an end of a QUIC connection, with the flow's name. Its `packets` are events.
+    Flow(String),
 }
 
 impl Subject {
     pub(crate) fn name(&self) -> &str {
         match self {
-            Subject::Node(name) | Subject::Link(name) | Subject::Cell(name) | Subject::Ue(name) => {
-                name
-            }
+            Subject::Node(name)
+            | Subject::Link(name)
+            | Subject::Cell(name)
+            | Subject::Ue(name)
+            | Subject::Flow(name) => name,
         }
     }
 }

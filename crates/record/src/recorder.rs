@@ -18,8 +18,8 @@ use fadeout_core::{
     RrcRow, SecondaryChangeRow, SegmentRow, ThroughputRow, TimeoutRow, TransportBlockRow,
 };
 use fadeout_core::{
-    Carried, CellId, FlowId, LinkId, MacPdu, Probe, ProbeSettings, SchedulingRequest, Time, UeId,
-    WholePacket, recorded_tables,
+    Carried, CellId, FlowEnd, FlowId, LinkId, MacPdu, Probe, ProbeSettings, SchedulingRequest,
+    Time, UeId, WholePacket, recorded_tables,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -75,8 +75,8 @@ pub struct Recorded {
     pub folder: Option<PathBuf>,
     /// Name and Arrow IPC stream of each table. Empty if the run was not recorded in memory.
     pub tables: Vec<(&'static str, Vec<u8>)>,
-    /// Path within a run folder and pcapng bytes of each capture. Empty if the run was not recorded
-    /// in memory.
+    /// Path within a run folder and bytes of each capture and each log of QUIC. Empty if the run
+    /// was not recorded in memory.
     pub captures: Vec<(String, Vec<u8>)>,
     /// Summary rows of a run that was recorded into a folder. `None` for other destinations.
     pub rows: Option<SummedUp>,
@@ -377,7 +377,17 @@ impl Probe for Recorder {
     }
     #[inline]
     fn wants_packets(&self) -> bool {
-        self.captures.is_some()
+        (self.captures.as_ref()).is_some_and(Captures::wants_packets)
+    }
+    fn quic_log(&mut self, flow: FlowId, end: FlowEnd, text: &[u8]) {
+        if let Some(captures) = &mut self.captures {
+            keep_first(&mut self.error, captures.on_log(flow, end, text));
+        }
+    }
+    fn secrets(&mut self, secrets: &str) {
+        if let Some(captures) = &mut self.captures {
+            keep_first(&mut self.error, captures.on_secrets(secrets));
+        }
     }
     #[inline]
     fn sent(&mut self, now: Time, packet: WholePacket<'_>) {

@@ -25,6 +25,11 @@ static CATALOG: Catalog = Catalog {
             entries: fadeout_transport::TRANSPORTS,
         },
         Kind {
+            name: "quic-congestion-control",
+            plural: "quic-congestion-controls",
+            entries: fadeout_transport::quic::QUIC_CONGESTION_CONTROLS,
+        },
+        Kind {
             name: "path-scheduler",
             plural: "path-schedulers",
             entries: fadeout_transport::multipath::PATH_SCHEDULERS,

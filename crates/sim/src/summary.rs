@@ -107,14 +107,12 @@ fn add_paths<P: Probe>(
     sink: &mut impl SummarySink,
 ) {
     let endpoints = &world.machines().endpoints;
+    let active_s = active_s(flow, world);
     if described.multipath.is_some() {
+        quic::add_paths(&described.name, flow, endpoints, active_s, sink);
         let ends = kernels::ends(endpoints, described, flow);
         for end in ends.iter().enumerate() {
-            sink.add(&kernels::path_row(
-                &described.name,
-                end,
-                active_s(flow, world),
-            ));
+            sink.add(&kernels::path_row(&described.name, end, active_s));
         }
     }
     let Some(connection) = endpoints.connection(flow.sender) else {
@@ -125,7 +123,6 @@ fn add_paths<P: Probe>(
         .endpoints
         .connection(flow.receiver)
         .expect("both ends of a connection are multipath");
-    let active_s = active_s(flow, world);
     for number in 0..connection.path_count() {
         let id = PathId(number as u8);
         sink.add(&path_row(
@@ -165,7 +162,8 @@ fn connection_row<P: Probe>(described: &scenario::Flow, flow: &Flow, world: &Wor
     };
     let sum: SenderStatistics = subflows.iter().map(|account| account.statistics).sum();
     let multipath = described.multipath.as_ref();
-    let coupling = multipath.map(|multipath| multipath.coupling.name.as_str());
+    let of_tcp = multipath.filter(|_| !described.is_quic());
+    let coupling = of_tcp.map(|multipath| multipath.coupling.name.as_str());
     let port = described
         .transport
         .as_ref()
@@ -223,6 +221,7 @@ fn path_row(
         sent_bytes: sent.sent_bytes,
         reinjected_bytes: sent.reinjected_bytes,
         penalties: sent.penalties,
+        failures: 0,
         sent_segments: statistics.sent_segments,
         retransmitted_segments: statistics.retransmitted_segments,
         timeouts: statistics.timeouts,

@@ -16,6 +16,34 @@ fadeout_core::choices! {
     }
 }
 
+/// Entry of a congestion control of QUIC.
+const fn control(name: &'static str, summary: &'static str, citation: &'static str) -> Entry {
+    Entry::new(name, "quic-congestion-control", summary, citation)
+}
+
+/// Congestion controls of a QUIC connection, for the catalog.
+pub static QUIC_CONGESTION_CONTROLS: &[Entry] = &[
+    control(
+        "flow",
+        "The flow's `congestion-control`, by default `cubic`: each of fadeout's except `dctcp`, \
+         `prague` and `tahoe`.",
+        "RFC 9002",
+    ),
+    control("noq:new-reno", "New Reno of the QUIC stack.", "RFC 9002"),
+    control("noq:cubic", "CUBIC of the QUIC stack.", "RFC 9438"),
+];
+
+fadeout_core::choices! {
+    /// Encryption of a QUIC connection.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum QuicCrypto {
+        /// Bytes are not changed. Packets and the handshake have the sizes of TLS 1.3.
+        Null = "null",
+        /// TLS 1.3 by the library rustls.
+        Tls = "tls",
+    }
+}
+
 fadeout_core::choices! {
     /// Division of an end's data into streams.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -34,7 +62,7 @@ fadeout_core::parameters! {
         /// Congestion control: that of the flow (`flow`), or one of the QUIC stack (`noq:new-reno`,
         /// `noq:cubic`).
         pub control as "congestion-control": QuicControl = choice(QuicControl::NAMES, "flow"),
-        /// Round-trip time before the first sample (RFC 9002 section 6.2.2).
+        /// Round-trip time before the first sample (RFC 9002 section 6.2.2), at least 1 ms.
         pub initial_rtt: Span = span("333 ms"),
         /// Number of packets after which the receiver sends an ACK
         /// (draft-ietf-quic-ack-frequency). With 0 the ends do not negotiate it, and the receiver
@@ -48,6 +76,9 @@ fadeout_core::parameters! {
         /// True if the client resumes an earlier session, and sends data in its first flight (RFC
         /// 9001 section 4.6). The server then sends no certificate.
         pub zero_rtt: bool = flag("false"),
+        /// Encryption. With `null` bytes are not changed, and packets have the sizes of TLS 1.3.
+        /// With `tls` the library rustls encrypts by TLS 1.3, with AES-128-GCM, X25519 and Ed25519.
+        pub crypto: QuicCrypto = choice(QuicCrypto::NAMES, "null"),
         /// Size of the largest IP packet.
         pub mtu: Bytes = integer((1_228, 9_000, "bytes"), "1500 B"),
         /// True if the ends probe for datagrams of the size that `mtu` allows (RFC 8899). Otherwise
@@ -60,8 +91,14 @@ fadeout_core::parameters! {
         /// application (`per-write`).
         pub streams: StreamUse = choice(StreamUse::NAMES, "one"),
         /// Time without a packet from the peer after which an end gives up the connection (RFC 9000
-        /// section 10.1).
+        /// section 10.1). An end never gives up before three probe timeouts. With 0 an end never
+        /// gives up.
         pub idle_timeout: Span = span("30 s"),
+        /// Time after which an end gives up a path of a `multipath` flow if no packet arrives on it
+        /// (draft-ietf-quic-multipath section 3.4). An end gives up no path before three probe
+        /// timeouts, and none while no packet arrives on another path. Each end sends a packet on
+        /// each quiet path three times in this time.
+        pub path_timeout: Span = span("1 s"),
     }
 }
 
@@ -69,9 +106,8 @@ impl Registered for QuicSettings {
     const ENTRY: Entry = Entry::new(
         "quic",
         "transport",
-        "QUIC by the library noq, with an encryption that changes no byte but has the sizes of TLS \
-         1.3.",
-        "RFC 9000; RFC 9002",
+        "QUIC by the library noq, over one path or several.",
+        "RFC 9000; RFC 9002; draft-ietf-quic-multipath",
     )
     .with_parameters(QuicSettings::PARAMETERS);
 

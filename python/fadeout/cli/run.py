@@ -174,11 +174,15 @@ def run(
 def _print_places(results: Results, folder: Path, drawn: list[Path], page: Path | None) -> None:
     """Prints the paths of the results, the captures, the first figure and the report."""
     out().print(f"results: {folder}", markup=False, highlight=False)
-    captures = results.manifest["captures"]
+    written = results.manifest["captures"]
+    captures = [capture for capture in written if "flow" not in capture]
     if captures:
         packets = sum(capture["packets"] for capture in captures)
         files = "1 file" if len(captures) == 1 else f"{len(captures)} files"
         text = f"captures: {folder / 'captures'}, {files}, {packets:,} packets"
+        out().print(text, markup=False, highlight=False)
+    if results.qlogs:
+        text = f"logs of QUIC: {folder / 'captures'}, {len(results.qlogs)} files"
         out().print(text, markup=False, highlight=False)
     if drawn:
         out().print(f"figures: {_name_first(drawn)}", markup=False, highlight=False)

@@ -186,6 +186,11 @@ def _multipath(**more: Any) -> Change:
     return change
 
 
+def _multipath_quic(scenario: Scenario) -> None:
+    _multipath()(scenario)
+    _flow(transport={"kind": "quic", "path-timeout": "200 ms"})(scenario)
+
+
 def _way(flow: Scenario) -> list[str]:
     way = ["internet", "west-core", "phone"]
     return way if flow["to"] == "phone" else way[::-1]
@@ -335,6 +340,9 @@ FEATURES: dict[str, dict[str, Change]] = {
         "mptcp": _multipath(),
         "mptcp-redundant": _multipath(**{"path-scheduler": "redundant", "coupling": "balia"}),
         "mptcp-blest": _multipath(**{"path-scheduler": "blest", "coupling": "olia"}),
+        "quic": _flow(transport="quic"),
+        "quic-tls": _flow(transport={"kind": "quic", "crypto": "tls", "streams": "per-write"}),
+        "mpquic": _multipath_quic,
     },
     "probes": {
         "default": _nothing,

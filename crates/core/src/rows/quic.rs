@@ -4,11 +4,12 @@ use crate::{FlowId, Span, Time, table};
 
 table! {
     /// State of a QUIC connection at the flow's data sender, one row for each sampled arrival of a
-    /// datagram. The table has rows at the same times as `congestion`.
+    /// datagram. The table has rows at the same times as `congestion`. A multipath flow has rows
+    /// for each path, at arrivals on this path.
     pub struct QuicRow = "quic" {
         /// Simulated time at which the sender had processed the datagram.
         time_s: Time, "s";
-        /// Name of the flow.
+        /// Name of the flow, or of its path.
         flow: FlowId, "";
         /// Congestion window.
         cwnd_bytes: u64, "bytes";

@@ -120,24 +120,27 @@ table! {
         /// Path as FLOW/NUMBER, the name that other tables use for it.
         path: String, "";
         /// Bytes that arrived in order on this path's subflow. They include bytes that had already
-        /// arrived on another path.
+        /// arrived on another path. For QUIC, bytes of all payloads of UDP that arrived.
         arrived_bytes: u64, "bytes";
         /// Arrived bytes of this path divided by the time from the flow's start to its completion,
         /// or to the end of the run.
         goodput_mbps: f64, "Mbit/s";
-        /// Bytes of the flow that were sent on this path for the first time.
+        /// Bytes of the flow that were sent on this path for the first time. For QUIC, bytes of all
+        /// packets that elicit an ACK.
         sent_bytes: u64, "bytes";
         /// Bytes sent on this path that another path had sent before (reinjection). Always zero for
-        /// kernels, which do not report this number.
+        /// kernels and for QUIC, which do not report this number.
         reinjected_bytes: u64, "bytes";
         /// Number of times that the path's window was halved because the path held up the other
-        /// paths (penalisation). Always zero for kernels, which do not report this number.
+        /// paths (penalisation). Always zero for kernels and for QUIC.
         penalties: u64, "";
-        /// Data segments sent on this path, retransmissions included.
+        /// Number of times that an end of a QUIC connection gave up the path. Always zero for TCP.
+        failures: u64, "";
+        /// Data segments sent on this path, retransmissions included. For QUIC, packets.
         sent_segments: u64, "segments";
-        /// Data segments that were retransmitted on this path.
+        /// Data segments that were retransmitted on this path. For QUIC, packets declared lost.
         retransmitted_segments: u64, "segments";
-        /// Number of expiries of the path's retransmission timer.
+        /// Number of expiries of the path's retransmission timer. Always zero for QUIC.
         timeouts: u64, "";
         /// Mean over time of the path's smoothed round-trip time. Null without a sample.
         mean_srtt_s: Option<f64>, "s";

@@ -87,6 +87,12 @@ impl CaptureFile {
         write(&mut self.writer).map_err(|error| RecordError::write(&self.path, error))
     }
 
+    /// Adds keys of TLS in the format of `SSLKEYLOGFILE`.
+    pub(super) fn add_secrets(&mut self, secrets: &str) -> Result<(), RecordError> {
+        let written = self.writer.secrets(secrets.as_bytes());
+        written.map_err(|error| RecordError::write(&self.path, error))
+    }
+
     pub(super) fn finish(self) -> Result<FinishedCapture, RecordError> {
         let mut output = self.writer.into_inner();
         output
@@ -102,33 +108,5 @@ impl CaptureFile {
             packets: self.packets,
             bytes,
         })
-    }
-}
-
-/// Returns the name at `index` without characters that file names cannot have. The index is added
-/// if another name would give the same file name.
-pub(super) fn file_stem(names: &[String], index: usize) -> String {
-    let plain = |name: &str| -> String {
-        name.chars()
-            .map(|c| {
-                if c.is_ascii_alphanumeric() || c == '-' {
-                    c
-                } else {
-                    '_'
-                }
-            })
-            .take(100)
-            .collect()
-    };
-    let own = plain(&names[index]);
-    // Some file systems do not distinguish upper and lower case.
-    let twins = names
-        .iter()
-        .filter(|name| plain(name).eq_ignore_ascii_case(&own))
-        .count();
-    if twins > 1 || own.is_empty() {
-        format!("{own}-{index}")
-    } else {
-        own
     }
 }

@@ -1,9 +1,10 @@
 //! Captures of links. Packets on links of the core network appear in their tunnels.
 
-use super::file::{self, CaptureFile};
+use super::file::CaptureFile;
 use super::gtp::{self, Extensions};
 use super::hosts::Hosts;
 use super::pcapng::Interface;
+use super::stem::file_stem;
 use crate::manifest::Subject;
 use crate::{RecordError, RecorderConfig, RunFolder};
 use fadeout_core::{Carried, Ecn, LinkId, Time};
@@ -45,7 +46,7 @@ impl LinkCaptures {
             for direction in directions {
                 captures.file_of_link[direction.index()] = Some(captures.files.len());
             }
-            let stem = format!("{}.link", file::file_stem(&names, index));
+            let stem = format!("{}.link", file_stem(&names, index));
             let interface = Interface::raw(config.probes.link_capture_snap);
             let subject = Subject::Link(name.clone());
             let file = CaptureFile::open(subject, &stem, interface, folder)?;
@@ -56,6 +57,11 @@ impl LinkCaptures {
 
     pub(super) fn wants(&self, link: LinkId) -> bool {
         self.file(link).is_some()
+    }
+
+    /// Returns all files.
+    pub(super) fn files_mut(&mut self) -> impl Iterator<Item = &mut CaptureFile> {
+        self.files.iter_mut()
     }
 
     fn file(&self, link: LinkId) -> Option<usize> {

@@ -10,13 +10,16 @@ mod links;
 mod mptcp;
 mod pcapng;
 mod profile;
+mod qlog;
 mod radio;
+mod stem;
 mod user_plane;
 
 use crate::manifest::Subject;
 use crate::{RecordError, RecorderConfig, RunFolder};
 use fadeout_core::{
-    Carried, CellId, LinkId, MacPdu, NodeId, SchedulingRequest, Time, UeId, WholePacket,
+    Carried, CellId, FlowEnd, FlowId, LinkId, MacPdu, NodeId, SchedulingRequest, Time, UeId,
+    WholePacket,
 };
 use file::CaptureFile;
 pub(crate) use file::FinishedCapture;
@@ -24,8 +27,10 @@ pub use headers::address_of;
 use hosts::Hosts;
 use links::LinkCaptures;
 use pcapng::Interface;
+use qlog::{FinishedLog, Logs};
 use radio::RadioCaptures;
 use std::fs;
+use stem::file_stem;
 
 /// Captures of a run.
 #[derive(Debug)]
@@ -36,6 +41,9 @@ pub(crate) struct Captures {
     files: Vec<CaptureFile>,
     links: LinkCaptures,
     radio: Option<RadioCaptures>,
+    logs: Option<Logs>,
+    /// True if packets are captured, and not only the logs of QUIC.
+    has_packets: bool,
 }
 
 impl Captures {
@@ -46,8 +54,14 @@ impl Captures {
         folder: Option<&RunFolder>,
     ) -> Result<Option<Self>, RecordError> {
         let probes = &config.probes;
-        let nothing = probes.capture.is_empty() && config.captured_links.is_empty();
-        if nothing && probes.radio_capture.is_empty() {
+        let has_packets = !probes.capture.is_empty()
+            || !config.captured_links.is_empty()
+            || !probes.radio_capture.is_empty();
+        let logs = (probes.qlog && config.has_quic).then(|| {
+            let flows = config.flows.iter().map(|flow| flow.name.clone()).collect();
+            Logs::new(flows, folder.map(|folder| folder.path("")))
+        });
+        if !has_packets && logs.is_none() {
             return Ok(None);
         }
         if let Some(folder) = folder {
@@ -60,13 +74,15 @@ impl Captures {
             files: Vec::new(),
             links: LinkCaptures::open(config, folder)?,
             radio: RadioCaptures::open(config, folder)?,
+            logs,
+            has_packets,
         };
         for &node in &probes.capture {
             let entry = &mut captures.file_of_node[node.index()];
             if entry.is_none() {
                 *entry = Some(captures.files.len());
                 let name = config.nodes[node.index()].clone();
-                let stem = file::file_stem(&config.nodes, node.index());
+                let stem = file_stem(&config.nodes, node.index());
                 let interface = Interface::raw(probes.capture_snap);
                 captures.files.push(CaptureFile::open(
                     Subject::Node(name),
@@ -77,6 +93,34 @@ impl Captures {
             }
         }
         Ok(Some(captures))
+    }
+
+    /// True if packets are captured.
+    #[inline]
+    pub(crate) fn wants_packets(&self) -> bool {
+        self.has_packets
+    }
+
+    /// Appends a text to the log of an end of a QUIC connection.
+    pub(crate) fn on_log(
+        &mut self,
+        flow: FlowId,
+        end: FlowEnd,
+        text: &[u8],
+    ) -> Result<(), RecordError> {
+        match &mut self.logs {
+            Some(logs) => logs.add(flow, end, text),
+            None => Ok(()),
+        }
+    }
+
+    /// Writes keys of TLS into the captures of nodes and links, so that readers can decrypt the
+    /// packets that follow.
+    pub(crate) fn on_secrets(&mut self, secrets: &str) -> Result<(), RecordError> {
+        for file in self.files.iter_mut().chain(self.links.files_mut()) {
+            file.add_secrets(secrets)?;
+        }
+        Ok(())
     }
 
     /// Records that a host handed `packet` to its first link.
@@ -167,8 +211,20 @@ impl Captures {
             .chain(radio)
             .map(CaptureFile::finish)
             .collect::<Vec<_>>();
+        let logs = self.logs.into_iter().flat_map(Logs::finish);
+        let logs: Vec<_> = logs.map(|log| log.map(finished)).collect();
         held?;
-        files.into_iter().collect()
+        files.into_iter().chain(logs).collect()
+    }
+}
+
+/// Returns a log as the capture of a flow.
+fn finished(log: FinishedLog) -> FinishedCapture {
+    FinishedCapture {
+        subject: Subject::Flow(log.flow),
+        name: log.name,
+        packets: log.events,
+        bytes: log.text,
     }
 }
 

@@ -7,6 +7,9 @@ use std::io::{self, Write};
 const SECTION_HEADER: u32 = 0x0a0d_0d0a;
 const INTERFACE_DESCRIPTION: u32 = 1;
 const ENHANCED_PACKET: u32 = 6;
+const DECRYPTION_SECRETS: u32 = 10;
+/// Type of secrets: a log of the keys of TLS.
+const TLS_KEY_LOG: u32 = 0x544c_534b;
 const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
 
 const OPTION_END: u16 = 0;
@@ -106,6 +109,16 @@ impl<W: Write> PcapngWriter<W> {
             self.block.extend(&part[..part.len().min(room)]);
         }
         self.block.resize(end, 0);
+        self.end()
+    }
+
+    /// Adds keys of TLS, which readers use for the packets that follow (draft-ietf-opsawg-pcapng
+    /// section 4.7).
+    pub(super) fn secrets(&mut self, secrets: &[u8]) -> io::Result<()> {
+        self.begin(DECRYPTION_SECRETS);
+        self.block.extend(TLS_KEY_LOG.to_le_bytes());
+        self.block.extend((secrets.len() as u32).to_le_bytes());
+        self.block.extend(secrets);
         self.end()
     }
 

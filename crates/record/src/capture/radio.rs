@@ -1,12 +1,13 @@
 //! Captures of cells and UEs. Each transmission of a transport block is written as a packet after
 //! the receiver has tried to decode it.
 
-use super::file::{CaptureFile, file_stem};
+use super::file::CaptureFile;
 use super::framing::{self, Addresses};
 use super::headers::address_of;
 use super::hosts::Hosts;
 use super::pcapng::Interface;
 use super::profile;
+use super::stem::file_stem;
 use crate::manifest::Subject;
 use crate::{RecordError, RecorderConfig, RunFolder};
 use fadeout_core::{

@@ -1,7 +1,7 @@
 //! Tests of captures. The reader of the tests shares no code with the writer.
 
-use super::file::file_stem;
 use super::headers::{Addressed, Headers};
+use super::stem::file_stem;
 use super::*;
 use crate::{EndpointInfo, FlowInfo};
 use fadeout_core::{

@@ -1,4 +1,4 @@
-//! Construction of Multipath TCP connections.
+//! Construction of Multipath TCP and Multipath QUIC connections.
 
 use super::route::FlowEnds;
 use super::*;
@@ -43,12 +43,36 @@ impl Builder<'_, '_> {
                 );
             }
         }
+        if flow.named("transport").is_some_and(|it| it.name == "quic") {
+            self.check_multipath_quic(fields);
+        }
         if flow.item("link-info").is_some() {
             let message = "`link-info` on a multipath flow";
             self.mistake(flow.place_of("link-info"), message, "a flow of one path");
         }
         let paths = paths.into_iter().collect::<Option<_>>();
         Multipath::read(fields, paths.map(|paths| (paths,)), self)
+    }
+
+    /// Refuses keys of Multipath TCP in the paths of a flow over QUIC.
+    fn check_multipath_quic(&mut self, fields: &Fields) {
+        for key in Flow::KEYS_OF_MULTIPATH_TCP {
+            if fields.is_given(key) {
+                let message =
+                    format!("`{key}` of a flow with the transport `quic`, which has its own");
+                let expected = format!("no `{key}`, or no `transport`");
+                self.mistake(fields.place_of(key), message, &expected);
+            }
+        }
+        for path in fields.list("paths") {
+            if let Content::Fields(path) = &path.content
+                && let Some(Content::Bool(true)) = path.item("announced").map(|it| &it.content)
+            {
+                let message = "`announced` of a path of QUIC, whose ends know all paths";
+                let expected = "no `announced`, or no `transport`";
+                self.mistake(path.place_of("announced"), message, expected);
+            }
+        }
     }
 
     fn path(&mut self, item: &Item, ends: &FlowEnds) -> Option<FlowPath> {

@@ -27,7 +27,7 @@ key_table! {
             to: NodeId,
             /// Route from the sender to the receiver. None if the scenario gives no route.
             route: Option<Vec<Hop>>,
-            /// Paths of a Multipath TCP connection. None for a flow with one path.
+            /// Paths of a Multipath TCP or QUIC connection. None for a flow with one path.
             multipath: Option<Multipath>,
             /// Link information: notices that a hop of the path sends to both ends. None without
             /// notices.
@@ -66,7 +66,8 @@ key_table! {
         /// Poisson process of flows, called NAME-0, NAME-1, …, in place of a single flow. Flows
         /// arrive from `start` to the end of the run. Each flow has a transfer size of its own.
         "arrivals" = Shape::Table(Arrivals::KEYS), Optional;
-        /// Paths and scheduler of a Multipath TCP connection. Default: the flow has one path.
+        /// Paths and scheduler of a Multipath TCP or QUIC connection. Default: the flow has one
+        /// path.
         "multipath" = Shape::Table(Multipath::KEYS), Optional;
         /// Cross-layer information: a hop of the path notifies both ends of its rate and its
         /// blockages. Some congestion controls and transport options use these notices. Default: no
@@ -89,7 +90,7 @@ impl Flow {
         "start-spacing",
     ];
     /// Keys of TCP connections. A flow over QUIC has none of them.
-    const KEYS_OF_TCP: [&str; 4] = ["profile", "tcp", "multipath", "link-info"];
+    const KEYS_OF_TCP: [&str; 3] = ["profile", "tcp", "link-info"];
 
     /// True if both ends of the flow are outside of the simulation.
     pub fn has_port(&self) -> bool {
@@ -100,6 +101,16 @@ impl Flow {
     pub fn is_quic(&self) -> bool {
         (self.transport.as_ref()).is_some_and(|transport| transport.name == "quic")
     }
+
+    /// Keys of Multipath TCP. The `multipath` of a flow over QUIC has none of them.
+    pub(crate) const KEYS_OF_MULTIPATH_TCP: [&str; 6] = [
+        "path-scheduler",
+        "coupling",
+        "opportunistic-retransmission",
+        "penalisation",
+        "maximum-send-buffer",
+        "signal-repeats",
+    ];
 
     /// Returns the keys that a flow with the named transport may not have.
     pub(crate) fn keys_without_effect(transport: &str) -> &'static [&'static str] {
@@ -174,7 +185,8 @@ key_table! {
         /// True if the path is used only while no regular path works.
         backup: bool = Shape::Bool, PATH;
         /// Times at which `backup` changes to the opposite value, in order. The end that opens the
-        /// connection informs the peer of each change by an MP_PRIO option.
+        /// connection informs the peer of each change by an MP_PRIO option, or by a PATH_STATUS
+        /// frame in QUIC.
         backup_changes: Vec<Time> = Shape::List(&TIME), Optional;
         /// True if the opening end joins the path only after the peer has announced it by an
         /// ADD_ADDR option on another path. If false, both ends know the path from the start.
@@ -205,7 +217,8 @@ impl FlowPath {
 }
 
 key_table! {
-    /// The paths and the scheduler of a Multipath TCP connection.
+    /// The paths and the scheduler of a Multipath TCP or QUIC connection. A flow over QUIC has
+    /// `paths` and `join-delay` only, because its stack has a scheduler of its own.
     #[derive(Debug, Clone, PartialEq)]
     pub struct Multipath {
         own {

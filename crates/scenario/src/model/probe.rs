@@ -72,6 +72,9 @@ key_table! {
         handovers: bool = Shape::Bool, Default("true");
         /// True to record each step of radio resource control in the table `rrc`.
         rrc: bool = Shape::Bool, Default("true");
+        /// True to write the events of each end of QUIC connections to a file in the format qlog
+        /// (draft-ietf-quic-qlog-main-schema).
+        qlog: bool = Shape::Bool, Default("false");
         /// Nodes whose packets are written to a pcapng file.
         "capture" = NAMES, Default("false");
         /// Number of bytes of each captured packet that are stored.

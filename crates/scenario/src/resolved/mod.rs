@@ -138,7 +138,7 @@ impl Scenario {
                 .collect();
         }
         if let Some(multipath) = &flow.multipath {
-            table["multipath"] = self.multipath(multipath);
+            table["multipath"] = self.multipath(multipath, flow.is_quic());
         }
         if let Some(info) = &flow.link_info {
             table["link-info"] = Value::Object(info.written());
@@ -180,7 +180,7 @@ impl Scenario {
         table
     }
 
-    fn multipath(&self, multipath: &Multipath) -> Value {
+    fn multipath(&self, multipath: &Multipath, is_quic: bool) -> Value {
         let paths = multipath.paths.iter().map(|path| {
             let links = path
                 .hops
@@ -190,9 +190,13 @@ impl Scenario {
             table.insert("links".to_owned(), links.collect());
             table
         });
-        let mut table = Value::Object(multipath.written());
-        table["paths"] = paths.collect();
-        table
+        let mut table = multipath.written();
+        if is_quic {
+            let keys = Flow::KEYS_OF_MULTIPATH_TCP;
+            table.retain(|key, _| !keys.contains(&key.as_str()));
+        }
+        table.insert("paths".to_owned(), paths.collect());
+        Value::Object(table)
     }
 }
 

@@ -5,14 +5,14 @@ use super::{BuildError, ChooseCongestion, kernel, multipath, prediction, quic};
 use crate::directory::{Directory, FlowEntry};
 use crate::hop::{Hop, MAX_HOPS};
 use crate::notices::{Notices, Outlook};
-use crate::routing::Topology;
+use crate::routing::{Topology, backward};
 use crate::world::{Endpoint, Flow, Parts, PortState, QuicSocket, Recipe, Transport, congestion};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::{Parameters, find};
 use fadeout_core::{
     CellId, DATAGRAM_HEADERS, DrbId, EndpointId, FlowEnd, FlowId, Protocol, RouteId, Time, UeId,
 };
-use fadeout_quic::QuicEnd;
+use fadeout_quic::{QuicConfig, QuicEnd, QuicPaths};
 use fadeout_scenario::{self as scenario, LinkInfoSource, Named, Scenario};
 use fadeout_traffic::Application;
 use fadeout_transport::NamedTransport;
@@ -104,7 +104,7 @@ impl<'a> Flows<'a> {
             });
         }
         let largest = (application.largest_datagram().0, "size");
-        self.add_ends((id, entry), flow, largest, |_, end| {
+        self.add_ends((id, entry), flow, largest, |end| {
             Transport::Udp(Box::new(UdpEndpoint::new(id, end)))
         })
     }
@@ -122,7 +122,7 @@ impl<'a> Flows<'a> {
             .ok_or_else(|| unknown(flow, "transport", name))?;
         let largest = (transport.largest_payload().0, "mtu");
         match transport {
-            NamedTransport::Port(limits) => self.add_ends((id, entry), flow, largest, |_, end| {
+            NamedTransport::Port(limits) => self.add_ends((id, entry), flow, largest, |end| {
                 Transport::Port(Box::new(PortState::new(id, end, limits)))
             }),
             NamedTransport::Quic(settings) => {
@@ -131,14 +131,58 @@ impl<'a> Flows<'a> {
                     has_kernel: kernel::has_kernel(self.scenario, flow),
                     has_own_control: choose(flow).is_some(),
                 };
-                let config = quic::config(flow, settings, &unsupported, self.scenario.seed)?;
-                let config = Arc::new(config);
-                self.add_ends((id, entry), flow, largest, |endpoint, _| {
-                    let quic = QuicEnd::new(Arc::clone(&config), endpoint);
-                    Transport::Quic(Box::new(QuicSocket::new(quic)))
-                })
+                let paths = quic_paths(flow);
+                let config = quic::config(flow, settings, &unsupported, paths, self.scenario)?;
+                self.add_quic((id, entry), flow, &Arc::new(config), largest)
             }
         }
+    }
+
+    /// Adds the endpoints of a QUIC connection: the sender and the receiver of the first path, then
+    /// of the second path, and so on.
+    fn add_quic(
+        &mut self,
+        (id, entry): (FlowId, &FlowEntry),
+        flow: &scenario::Flow,
+        config: &Arc<QuicConfig>,
+        largest: (u64, &'static str),
+    ) -> Result<(), BuildError> {
+        let mut paths: Vec<(FlowId, [RouteId; 2])> = Vec::new();
+        match &flow.multipath {
+            Some(described) => {
+                for (path_id, path) in entry.paths().zip(&described.paths) {
+                    let there = self.route_over(flow, &path.hops)?;
+                    let back = self.route_over(flow, &backward(&path.hops))?;
+                    paths.push((path_id, [there, back]));
+                }
+            }
+            None => paths.push((id, self.ends(entry, flow)?.map(|(.., route)| route))),
+        }
+        // The sender and the receiver of a path have consecutive numbers.
+        let firsts = [entry.sender, entry.receiver];
+        let endpoint = |first: EndpointId, number: usize| EndpointId(first.0 + 2 * number as u32);
+        for (number, (path_id, routes)) in paths.iter().enumerate() {
+            for (side, &route) in routes.iter().enumerate() {
+                self.check_datagrams(flow, largest, route)?;
+                let first = firsts[side];
+                let transport = match number {
+                    0 => {
+                        let quic = QuicEnd::new(Arc::clone(config), first);
+                        let ends = (0..paths.len()).map(|number| endpoint(first, number));
+                        Transport::Quic(Box::new(QuicSocket::new(quic, id, ends)))
+                    }
+                    _ => Transport::QuicPath {
+                        first,
+                        path: number as u8,
+                    },
+                };
+                debug_assert_eq!(endpoint(first, number).index(), self.parts.endpoints.len());
+                let peer = endpoint(firsts[1 - side], number);
+                let endpoint = Endpoint::new(transport, *path_id, peer, route);
+                self.parts.endpoints.push(endpoint);
+            }
+        }
+        Ok(())
     }
 
     /// Adds the ends of a flow that sends datagrams on one path. `largest` has the payload of the
@@ -148,12 +192,12 @@ impl<'a> Flows<'a> {
         (id, entry): (FlowId, &FlowEntry),
         flow: &scenario::Flow,
         largest: (u64, &'static str),
-        make: impl Fn(EndpointId, FlowEnd) -> Transport,
+        make: impl Fn(FlowEnd) -> Transport,
     ) -> Result<(), BuildError> {
         for (end, endpoint, peer, route) in self.ends(entry, flow)? {
             self.check_datagrams(flow, largest, route)?;
             debug_assert_eq!(endpoint.index(), self.parts.endpoints.len());
-            let endpoint = Endpoint::new(make(endpoint, end), id, peer, route);
+            let endpoint = Endpoint::new(make(end), id, peer, route);
             self.parts.endpoints.push(endpoint);
         }
         Ok(())
@@ -451,6 +495,17 @@ fn check_outage_response(
         flow: flow.name.clone(),
         expected,
     })
+}
+
+/// Returns the paths of a flow over QUIC.
+fn quic_paths(flow: &scenario::Flow) -> QuicPaths {
+    match &flow.multipath {
+        Some(described) => QuicPaths {
+            list: described.paths.iter().map(multipath::own_path).collect(),
+            join_delay: described.join_delay,
+        },
+        None => QuicPaths::default(),
+    }
 }
 
 /// True if the flow sends UDP datagrams instead of a TCP stream or QUIC streams.

@@ -2,7 +2,7 @@
 
 use super::BuildError;
 use fadeout_core::registry::Parameters;
-use fadeout_quic::{QuicConfig, QuicConfigError};
+use fadeout_quic::{QuicConfig, QuicConfigError, QuicPaths};
 use fadeout_scenario as scenario;
 use fadeout_transport::quic::{QuicControl, QuicSettings};
 
@@ -24,7 +24,8 @@ pub(super) fn config(
     flow: &scenario::Flow,
     settings: QuicSettings,
     unsupported: &Unsupported,
-    seed: u64,
+    paths: QuicPaths,
+    scenario: &scenario::Scenario,
 ) -> Result<QuicConfig, BuildError> {
     let refused = |key, reason| BuildError::Quic {
         flow: flow.name.clone(),
@@ -61,13 +62,31 @@ pub(super) fn config(
         Some(named) => (named.name.as_str(), &named.parameters),
         None => (DEFAULT_CONTROL, Parameters::NONE),
     };
-    QuicConfig::new(settings, (name, given), seed).map_err(|error| {
+    let config = QuicConfig::new(settings, (name, given), paths, scenario.seed);
+    let config = config.map_err(|error| {
         let why = match error {
             QuicConfigError::Unknown => "it is not one of fadeout's",
             QuicConfigError::Refused(why) => why,
+            QuicConfigError::NoTls => {
+                let reason = "`crypto = \"tls\"` in a build for WebAssembly, which has no TLS; \
+                              expected `null`";
+                return refused("crypto", reason.to_owned());
+            }
+            QuicConfigError::ZeroRtt => {
+                let reason = "`zero-rtt` with `crypto = \"tls\"`, which has no earlier session to \
+                              resume; expected one of the two";
+                return refused("zero-rtt", reason.to_owned());
+            }
+            QuicConfigError::Short(key) => {
+                return refused(key, format!("`{key}` is too short; expected at least 1 ms"));
+            }
         };
         let reason =
             format!("`{name}` does not run over QUIC, because {why}; expected another one");
         refused("congestion-control", reason)
+    })?;
+    Ok(match scenario.probe.qlog {
+        true => config.with_log(),
+        false => config,
     })
 }

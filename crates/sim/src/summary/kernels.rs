@@ -82,6 +82,7 @@ pub(super) fn path_row(
         sent_bytes: sender.numbers.highest.saturating_sub(1),
         reinjected_bytes: 0,
         penalties: 0,
+        failures: 0,
         sent_segments: counted.sent_segments,
         retransmitted_segments: counted.retransmitted_segments,
         timeouts: counted.timeouts,

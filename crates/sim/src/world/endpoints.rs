@@ -40,9 +40,11 @@ impl<P: Probe> World<P> {
                 self.step_quic(endpoint, |quic, now, out| quic.on_app(now, command, out));
             }
             // The bytes of a port come from the caller, and not from an application.
+            // The first endpoint of a QUIC connection receives the commands for all paths.
             Transport::Waiting(_)
             | Transport::Over(_)
             | Transport::Elsewhere
+            | Transport::QuicPath { .. }
             | Transport::Port(_) => {}
             Transport::Udp(_) => {
                 // UDP flows have no connection. Only `Write` has an effect, and commands to open or
@@ -136,7 +138,7 @@ impl<P: Probe> World<P> {
             }
             Transport::Waiting(_) | Transport::Over(_) | Transport::Elsewhere => self.pool.free(id),
             Transport::Udp(_) => self.receive_datagram(id),
-            Transport::Quic(_) => self.receive_quic(id),
+            Transport::Quic(_) | Transport::QuicPath { .. } => self.receive_quic(id),
             Transport::Port(_) => self.receive_at_port(id),
         }
     }

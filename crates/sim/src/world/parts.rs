@@ -39,8 +39,15 @@ pub(crate) enum Transport {
     Kernel(Box<KernelEnd>),
     /// A sender or receiver of datagrams, without a connection.
     Udp(Box<UdpEndpoint>),
-    /// An end of a QUIC connection.
+    /// An end of a QUIC connection, at the endpoint of its first path.
     Quic(Box<QuicSocket>),
+    /// A further path of a QUIC connection.
+    QuicPath {
+        /// Endpoint of the first path.
+        first: EndpointId,
+        /// Number of the path.
+        path: u8,
+    },
     /// An end whose datagrams come from and go to the caller of the simulation.
     Port(Box<PortState>),
     /// An endpoint in another world.
@@ -150,6 +157,7 @@ impl Endpoints {
             )),
             Transport::Udp(_)
             | Transport::Quic(_)
+            | Transport::QuicPath { .. }
             | Transport::Port(_)
             | Transport::Kernel(_)
             | Transport::Elsewhere => None,

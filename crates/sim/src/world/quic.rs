@@ -1,12 +1,12 @@
 //! QUIC connections: their datagrams, their events and their rows.
 
 use super::{Transport, World};
-use fadeout_core::{Ecn, EndpointId, FlowEnd, PacketId, Probe, Time};
-use fadeout_quic::{QuicEnd, QuicOutbox};
+use fadeout_core::{EndpointId, FlowEnd, PacketId, Probe, Time};
+use fadeout_quic::{QuicDatagram, QuicEnd, QuicOutbox};
 
 impl<P: Probe> World<P> {
-    /// Lets an end of a QUIC connection take a step, and carries out the results. Does nothing for
-    /// other ends.
+    /// Lets an end of a QUIC connection take a step, and carries out the results. `id` is the
+    /// endpoint of its first path. Does nothing for other ends.
     #[inline(never)]
     pub(super) fn step_quic(
         &mut self,
@@ -19,7 +19,14 @@ impl<P: Probe> World<P> {
         };
         let mut out = QuicOutbox::default();
         step(&mut socket.quic, now, &mut out);
-        let (flow, delivered) = (self.endpoints[id].flow, out.delivered_bytes);
+        let (flow, delivered) = (socket.flow, out.delivered_bytes);
+        if !out.log.is_empty() {
+            let end = self.flows[flow.index()].side_of(id);
+            self.probe.quic_log(flow, end, &out.log);
+        }
+        if !out.secrets.is_empty() {
+            self.probe.secrets(&out.secrets);
+        }
         if delivered > 0 || !out.events.is_empty() {
             self.flows[flow.index()].on_endpoint_output(
                 (flow, id),
@@ -30,8 +37,8 @@ impl<P: Probe> World<P> {
                 &mut self.probe,
             );
         }
-        for (bytes, ecn) in out.datagrams {
-            self.send_from_quic(id, bytes, ecn);
+        for datagram in out.datagrams {
+            self.send_from_quic(id, datagram);
         }
         let at = match &self.endpoints[id].transport {
             // A timer that is already due wakes the end at the present time.
@@ -41,12 +48,13 @@ impl<P: Probe> World<P> {
         self.finish_step(flow, id, at, delivered);
     }
 
-    fn send_from_quic(&mut self, from: EndpointId, bytes: Vec<u8>, ecn: Ecn) {
-        let Transport::Quic(socket) = &mut self.endpoints[from].transport else {
+    fn send_from_quic(&mut self, first: EndpointId, datagram: QuicDatagram) {
+        let Transport::Quic(socket) = &mut self.endpoints[first].transport else {
             return;
         };
-        let datagram = socket.next_datagram(bytes.len() as u32);
-        self.send_with_bytes(from, datagram, ecn, bytes);
+        let QuicDatagram { path, bytes, ecn } = datagram;
+        let (from, numbered) = socket.next_datagram(path, bytes.len() as u32);
+        self.send_with_bytes(from, numbered, ecn, bytes);
     }
 
     /// Hands a datagram to its end of a QUIC connection.
@@ -55,18 +63,27 @@ impl<P: Probe> World<P> {
         let (packet, payload) = self.pool.remove_with_bytes(id);
         let payload = payload.expect("QUIC stores its packets with their bytes");
         let bytes = self.pool.payloads_mut().take(payload);
-        let to = packet.to;
-        self.step_quic(to, |quic, now, out| {
-            quic.on_datagram(now, &bytes, packet.ecn, out);
-        });
         let now = self.agenda.now();
-        let is_sender = self.flows[packet.flow.index()].side_of(to) == FlowEnd::Sender;
+        let (to, path) = match self.endpoints[packet.to].transport {
+            Transport::QuicPath { first, path } => (first, usize::from(path)),
+            _ => (packet.to, 0),
+        };
+        self.step_quic(to, |quic, now, out| {
+            quic.on_datagram(now, path, (&bytes, packet.ecn), out);
+        });
+        let Transport::Quic(socket) = &self.endpoints[to].transport else {
+            return;
+        };
+        if socket.flow != packet.flow && socket.quic.is_usable(now, path) {
+            // The connection itself reports the bytes in order over all paths.
+            self.probe.delivered(now, packet.flow, bytes.len() as u64);
+        }
+        let is_sender = self.flows[socket.flow.index()].side_of(to) == FlowEnd::Sender;
         if is_sender
             && self.probe.wants_congestion(now, packet.flow)
-            && let Transport::Quic(socket) = &self.endpoints[to].transport
-            && socket.quic.statistics().cwnd_bytes > 0
+            && socket.quic.sending(path).cwnd_bytes > 0
         {
-            let (congestion, quic) = socket.rows(now, packet.flow);
+            let (congestion, quic) = socket.rows(now, path, packet.flow);
             self.probe.congestion(congestion);
             self.probe.quic(quic);
         }

@@ -33,6 +33,8 @@ mod own_congestion;
 mod ports;
 mod predictions;
 mod quic;
+mod quic_multipath;
+mod quic_outputs;
 mod rab;
 mod radio;
 mod radio_aqm;

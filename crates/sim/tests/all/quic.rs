@@ -46,6 +46,13 @@ const TWO_LINKS: &str = "[link.internet]\nfrom = \"server\"\nto = \"anchor\"\nra
     [handover.up]\nfrom = \"umts\"\nto = \"lte\"\nat = \"2 s\"\ninterruption = \"90 ms\"\n\
     data = \"forwarding\"\n";
 
+/// Two paths that lose packets, the second of which ends or is a backup.
+const PAIR: &str = "[link.path]\nfrom = \"server\"\nto = \"phone\"\n\
+    rate = \"5 Mbit/s\"\ndelay = \"9 ms\"\nloss = { probability = 0.03 }\n\
+    queue = { limit = \"20 packets\" }\n[link.other]\nfrom = \"server\"\nto = \"phone\"\n\
+    rate = \"3 Mbit/s\"\ndelay = \"20 ms\"\nloss = { probability = 0.02 }\n\
+    jitter = \"5 ms\"\nkeeps-order = false\n";
+
 /// Returns a scenario with a flow from `server` to `phone` over QUIC.
 fn text(head: &str, network: &str, transport: &str, application: &str) -> String {
     format!(
@@ -149,11 +156,12 @@ fn the_same_scenario_has_the_same_bits_and_another_seed_has_others() {
 /// Draws a network, settings and a size of a transfer.
 fn draw(seed: u64) -> (String, u64) {
     let mut random = Stream::new(seed, "test.quic", 0);
-    let network = [LOSSY, LOSSY, CELLS, TWO_LINKS][random.below(4) as usize];
+    let network = [LOSSY, PAIR, CELLS, TWO_LINKS][random.below(4) as usize];
     let control = ["flow", "flow", "noq:cubic", "noq:new-reno"];
     let transport = format!(
         ", congestion-control = \"{}\", zero-rtt = {}, mtu-discovery = {}, ack-frequency = {}, \
-         certificate = \"{} B\", streams = \"{}\", receive-window = \"{} B\"",
+         certificate = \"{} B\", streams = \"{}\", receive-window = \"{} B\", \
+         path-timeout = \"300 ms\"",
         control[random.below(4) as usize],
         random.below(2) == 0,
         random.below(2) == 0,
@@ -177,7 +185,15 @@ fn draw(seed: u64) -> (String, u64) {
         ),
     };
     let head = format!("duration = \"60 s\"\nseed = {seed}");
-    (text(&head, network, &transport, &application), delivered)
+    let mut text = text(&head, network, &transport, &application);
+    if network == PAIR {
+        let change = ["backup = true", "until = \"900 ms\"", "from = \"300 ms\""];
+        let change = change[random.below(3) as usize];
+        text += &format!(
+            "multipath = {{ paths = [[\"path\"], {{ links = [\"other\"], {change} }}] }}\n"
+        );
+    }
+    (text, delivered)
 }
 
 /// A debug assertion of the crate `quic` compares each byte with the byte that was sent at its
@@ -365,7 +381,6 @@ fn settings_that_quic_does_not_have_are_refused() {
     for line in [
         "profile = \"rfc\"",
         "tcp = { receive-window = 65536 }",
-        "multipath = { paths = [[\"path\"]] }",
         "link-info = { link = \"path\" }",
     ] {
         let key = line.split(' ').next().expect("a key");

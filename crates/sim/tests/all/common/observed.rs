@@ -56,6 +56,8 @@ impl Probe for Box<dyn Observer> {
     forward! {
         fn delivered(&mut self, now: Time, flow: FlowId, bytes: u64);
         fn sent(&mut self, now: Time, packet: WholePacket<'_>);
+        fn quic_log(&mut self, flow: FlowId, end: FlowEnd, text: &[u8]);
+        fn secrets(&mut self, secrets: &str);
         fn mac_pdu(&mut self, pdu: &MacPdu<'_>);
         fn scheduling_request(&mut self, request: SchedulingRequest);
         fn crossed(&mut self, now: Time, link: LinkId, what: Carried<'_>);
