@@ -251,7 +251,7 @@ notebooks: $(BIN)/python ## Make the notebooks of the tutorial anew
 	$(BIN)/python docs/notebooks.py
 
 STUDIES := blockage calibration congestion-controls fallback inter-rat-handover link-retransmission \
-	mobility multipath slow-start vehicular
+	mobility multipath quic slow-start vehicular
 
 .PHONY: study-docs
 study-docs: build ## Run all studies and put their reports into the docs; goes on after an interruption

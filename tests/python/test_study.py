@@ -284,6 +284,7 @@ def test_a_study_that_exists_is_listed_and_has_its_files():
         "link-retransmission",
         "mobility",
         "multipath",
+        "quic",
         "slow-start",
         "vehicular",
     ]
