@@ -239,11 +239,19 @@ docs: build $(VENV)/.tools ## Build the documentation: pages are carried out, fi
 	$(BIN)/sphinx-build --quiet --fail-on-warning --keep-going -b html docs docs/_build/html
 	@echo "documentation: docs/_build/html/index.html"
 
+.PHONY: playground
+playground: $(BIN)/python ## Build the page that simulates in a browser into docs/_build/extra/playground
+	$(BIN)/python tools/playground.py docs/_build/extra/playground
+
+.PHONY: check-playground
+check-playground: build $(VENV)/.tools playground ## Build that page, and compare its runs with this machine's in Chromium
+	FADEOUT_PLAYGROUND=$(CURDIR)/docs/_build/extra/playground $(BIN)/python -m pytest --quiet tests/python/test_playground.py
+
 # Name of the version in the site, such as v0.2.0.
 VERSION := main
 
 .PHONY: docs-site
-docs-site: docs ## Build the documentation as one version of a site: docs/_build/site; VERSION=v0.2.0
+docs-site: playground docs ## Build the documentation as one version of a site: docs/_build/site; VERSION=v0.2.0
 	$(BIN)/python tools/docs_site.py docs/_build/site --version $(VERSION)
 
 .PHONY: notebooks

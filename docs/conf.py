@@ -52,5 +52,7 @@ html_title = f"fadeout {release}"
 html_static_path = ["static"]
 html_css_files = ["fadeout.css"]
 html_js_files = ["version-switch.js"]
+# The page that simulates in the browser: `make playground` builds it.
+html_extra_path = ["_build/extra"] if (Path(__file__).parent / "_build" / "extra").is_dir() else []
 html_math_renderer = "mathml"
 pygments_style = "default"

@@ -1,7 +1,7 @@
 //! A run in steps, as a page needs it.
 
 use fadeout::observe::Observation;
-use fadeout::{Control, Destination, Simulation, Span, Time};
+use fadeout::{Destination, Simulation, Span, Time};
 use serde::Deserialize;
 use serde_json::json;
 
@@ -64,11 +64,14 @@ impl Run {
     }
 
     /// Simulates the rest of the run, and returns its results as JSON.
-    pub(crate) fn finish(self) -> Result<String, String> {
-        let results = self.simulation.run(|_| Control::Continue);
-        let results = results.map_err(|error| error.to_string())?;
-        let summary: serde_json::Value = serde_json::from_str(&results.recorded.summary)
-            .map_err(|error| format!("the summary: {error}"))?;
+    pub(crate) fn finish(mut self) -> Result<String, String> {
+        self.simulation.advance(Time::NEVER);
+        // The recorder writes the rows of flows to tables only.
+        let summary = self.simulation.summary();
+        let results = self
+            .simulation
+            .finish()
+            .map_err(|error| error.to_string())?;
         let results = json!({
             "fingerprint": results.fingerprint.to_string(),
             "events": results.events,

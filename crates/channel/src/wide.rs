@@ -4,6 +4,7 @@
 //! once. The order of additions and multiplications stays the same, and multiplications are never
 //! fused with additions.
 
+#[cfg(target_arch = "x86_64")]
 use std::sync::LazyLock;
 
 #[cfg(target_arch = "x86_64")]

@@ -1,7 +1,7 @@
 //! Simulated time as the instants of the QUIC stack.
 
+use crate::clocks::{Duration, Instant};
 use fadeout_core::{Span, Time};
-use std::time::{Duration, Instant};
 
 /// Conversion between simulated time and instants.
 #[derive(Debug, Clone, Copy)]

@@ -5,6 +5,7 @@
 //! begins and ends recoveries, and sets the window to the threshold, with the rules of RFC 9002.
 
 use crate::clock::Clock;
+use crate::clocks::Instant;
 use crate::delivery::{Acked, Delivery};
 use fadeout_core::{Rate, Span, Time};
 use fadeout_transport::congestion::{
@@ -16,7 +17,6 @@ use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 /// Smallest congestion window, packets (kMinimumWindow).
 ///
@@ -374,9 +374,9 @@ pub(crate) fn refusal(control: &Congestion) -> Option<&'static str> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::clocks::Duration;
     use fadeout_core::random::Stream;
     use fadeout_core::registry::Parameters;
-    use std::time::Duration;
 
     fn adapter(name: &'static str) -> Adapter {
         let make = move || {

@@ -1,6 +1,7 @@
 //! An end of a QUIC connection.
 
 use crate::clock::Clock;
+use crate::clocks::Instant;
 use crate::config::{Outputs, QuicConfig};
 use crate::paths::{Paths, address, path_of};
 use crate::statistics::{PathStatistics, QuicStatistics, Sending};
@@ -17,7 +18,6 @@ use noq_proto::{
 use std::fmt;
 use std::num::NonZeroUsize;
 use std::sync::{Arc, PoisonError};
-use std::time::Instant;
 
 /// Name of the server in the handshake.
 const SERVER_NAME: &str = "server";

@@ -1,9 +1,9 @@
 //! Connection IDs, and the secrets of an endpoint, from the seed of the scenario.
 
+use crate::clocks::{Duration, SystemTime, UNIX_EPOCH};
 use fadeout_core::random::{Stream, fnv_1a};
 use noq_proto::crypto::{CryptoError, HandshakeTokenKey, HmacKey};
 use noq_proto::{ConnectionId, ConnectionIdGenerator, TimeSource};
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 /// Length of a connection ID, bytes.
 const ID_LENGTH: usize = 8;

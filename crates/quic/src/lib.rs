@@ -7,6 +7,7 @@
 //! packets on every machine.
 
 mod clock;
+mod clocks;
 mod config;
 mod control;
 mod delivery;

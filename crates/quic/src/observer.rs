@@ -1,13 +1,13 @@
 //! Observer of a congestion controller. The QUIC stack does not report these numbers.
 
 use crate::clock::span;
+use crate::clocks::{Duration, Instant};
 use fadeout_core::Span;
 use noq_proto::RttEstimator;
 use noq_proto::congestion::{Controller, ControllerFactory, ControllerMetrics};
 use std::any::Any;
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
 /// Round-trip times and packets of a path.
 #[derive(Debug, Clone, Copy, Default)]

@@ -4,6 +4,7 @@
 //! one path of the stack after another. Addresses show the path of the scenario.
 
 use crate::clock::span;
+use crate::clocks::Instant;
 use crate::config::QuicConfig;
 use crate::estimator::Estimator;
 use crate::observer::{Controllers, Shared, seen};
@@ -15,7 +16,6 @@ use noq_proto::{
 };
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
-use std::time::Instant;
 
 /// Port of the client on each path.
 const CLIENT_PORT: u16 = 49_152;
