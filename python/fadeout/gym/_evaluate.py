@@ -10,7 +10,7 @@ from fadeout import _names
 from fadeout._run import ScenarioText, Source, read_source, run
 from fadeout.congestion import CongestionControl
 from fadeout.gym._worlds import tables_of
-from fadeout.statistics import Estimate, estimate
+from fadeout.statistics import Estimate, estimate, interval_text
 
 if TYPE_CHECKING:
     import polars as pl
@@ -68,10 +68,10 @@ class Evaluation:
             (
                 row.scenario,
                 row.scheme,
-                row.goodput_mbps.text(".3g"),
-                row.p95_rtt_ms.text(".3g"),
-                row.rtt_ratio.text(".3g"),
-                row.retransmitted_ratio.text(".2g"),
+                _text(row.goodput_mbps),
+                _text(row.p95_rtt_ms),
+                _text(row.rtt_ratio),
+                _text(row.retransmitted_ratio),
             )
             for row in self.rows
         ]
@@ -128,6 +128,10 @@ class Evaluation:
         ax.grid(alpha=0.3)
         ax.legend(fontsize=8, loc="lower left")
         return figure
+
+
+def _text(value: Estimate) -> str:
+    return interval_text(value.mean, value.ci95)
 
 
 def evaluate(
