@@ -334,10 +334,8 @@ impl QuicEnd {
         while let Some(event) = connection.poll() {
             is_busy = true;
             match event {
-                Event::Connected => {
-                    self.paths.on_established(now, connection);
-                    out.events.push(AppEvent::Established);
-                }
+                Event::Connected => out.events.push(AppEvent::Established),
+                Event::HandshakeConfirmed => self.paths.on_confirmed(now, connection),
                 Event::Path(event) => self.paths.on_event(event, connection),
                 Event::ConnectionLost { reason } => {
                     self.is_over = true;

@@ -146,11 +146,11 @@ pub(crate) struct Paths {
     longest_quiet: Span,
     /// Time without a packet after which an end gives up a path.
     path_timeout: Span,
-    /// Time of the next check of quiet paths. [`Time::NEVER`] before the connection is established.
+    /// Time of the next check of quiet paths. [`Time::NEVER`] before the handshake is confirmed.
     check_at: Time,
     is_client: bool,
-    /// Time at which the connection was established. `None` before.
-    established_at: Option<Time>,
+    /// Time at which the handshake was confirmed. `None` before.
+    confirmed_at: Option<Time>,
     /// Time of the last step.
     stepped_at: Time,
 }
@@ -167,7 +167,7 @@ impl Paths {
             path_timeout: config.path_timeout(),
             check_at: Time::NEVER,
             is_client: false,
-            established_at: None,
+            confirmed_at: None,
             stepped_at: Time::ZERO,
         }
     }
@@ -224,17 +224,17 @@ impl Paths {
         later.min().unwrap_or(Time::NEVER).min(check_at)
     }
 
-    /// Returns the time from which the client may open a path. `None` before the connection is
-    /// established.
+    /// Returns the time from which the client may open a path. `None` before the handshake is
+    /// confirmed.
     fn open_at(&self, path: &Path) -> Option<Time> {
-        let established_at = self.established_at?;
-        let joined_at = established_at.saturating_add(self.join_delay);
+        let joined_at = self.confirmed_at?.saturating_add(self.join_delay);
         Some(joined_at.max(path.config.from))
     }
 
-    /// Records that the connection is established.
-    pub(crate) fn on_established(&mut self, now: Time, connection: &mut Connection) {
-        self.established_at = Some(now);
+    /// Records that the handshake is confirmed (RFC 9001 section 4.1.2). Only then may an end have
+    /// several paths, because the stack cannot give up the first path before.
+    pub(crate) fn on_confirmed(&mut self, now: Time, connection: &mut Connection) {
+        self.confirmed_at = Some(now);
         if connection.is_multipath_negotiated() {
             self.list[0].is_established = true;
             self.check_at = now.saturating_add(self.longest_quiet);

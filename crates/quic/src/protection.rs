@@ -48,10 +48,11 @@ impl Seal {
 }
 
 /// Returns the checksum of bytes that follow others with the checksum `before`. Each change of a
-/// single byte changes the checksum, because the factor is odd.
+/// single byte changes the checksum, because the factor is odd. The rotation mixes the upper bits
+/// of a word, which the factor alone leaves at the top.
 fn checksum(before: u64, bytes: &[u8]) -> u64 {
     const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;
-    let add = |sum: u64, word: u64| sum.wrapping_add(word).wrapping_mul(FACTOR);
+    let add = |sum: u64, word: u64| (sum.rotate_left(29) ^ word).wrapping_mul(FACTOR);
     let (words, rest) = bytes.as_chunks::<8>();
     let sum = words
         .iter()
