@@ -2,7 +2,7 @@
 
 Instruction counts hardly change from run to run, so they are a gate: a count that grew by more than
 TOLERANCE fails. Times are only reported, as medians of CPU time. Some rows also have their range,
-and are measured alone and while a process fills the cache. See docs/speed.md.
+and are measured alone and while a process fills the cache. See docs/speed-method.md.
 """
 
 import argparse

@@ -5,7 +5,7 @@
 FROM and TO are in seconds of simulated time. Building, and the time before FROM, are left out. A
 row of the output is a crate. Inlined code counts for the file that it was written in. Code of
 libraries counts for the function that it was inlined into. The tool needs valgrind and `cargo build
---release --bin whole_run`. See docs/speed.md.
+--release --bin whole_run`. See docs/speed-method.md.
 """
 
 import argparse

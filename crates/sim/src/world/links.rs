@@ -16,8 +16,8 @@ pub(crate) struct Links {
     radio_states: Vec<RadioStates>,
 }
 
-/// Number of packets between the arriving one and the one whose memory is requested. The endpoint of
-/// a packet is known once the packet is in the cache, and likewise the connection of an endpoint.
+/// Number of packets between the arriving one and the one whose memory is requested. The endpoint
+/// of a packet is known once the packet is in the cache, and likewise the endpoint's connection.
 const PACKET_AHEAD: u64 = 6;
 const ENDPOINT_AHEAD: u64 = 4;
 const CONNECTION_AHEAD: u64 = 2;
@@ -251,8 +251,8 @@ impl<P: Probe> World<P> {
         }
     }
 
-    /// Asks the processor for the memory of the packets that leave a link next: first the packet,
-    /// then its endpoint, then the connection of the endpoint.
+    /// Asks the processor for the memory of the packets that leave a link next. The packet, its
+    /// endpoint and the endpoint's connection are requested one after the other.
     #[inline]
     fn prefetch_upcoming(&self, id: LinkId) {
         let link = self.links.get(id);
