@@ -41,8 +41,11 @@ pub(crate) const NODES: &str = include_str!("nodes.toml");
 
 pub(crate) const ATTACH: &str = include_str!("../../../sim/tests/keys/attach.toml");
 
+/// Scenario with a timetable of handovers.
+pub(crate) const TIMETABLE: &str = include_str!("../../../sim/tests/keys/timetable.toml");
+
 /// Scenarios that together contain every key of the format.
-pub(crate) const OF_KEYS: [&str; 7] = [
+pub(crate) const OF_KEYS: [&str; 8] = [
     EVERYTHING,
     DEPLOYED,
     CONDITIONAL,
@@ -50,6 +53,7 @@ pub(crate) const OF_KEYS: [&str; 7] = [
     RACH_LESS,
     NODES,
     ATTACH,
+    TIMETABLE,
 ];
 
 /// Returns the texts of the scenarios in [`OF_KEYS`] and of the examples.
