@@ -157,7 +157,7 @@ check-semver: ## Compare the interfaces of the crates for users with the last re
 		--package fadeout-transport --package fadeout
 
 .PHONY: check-targets
-check-targets: $(BIN)/python ## Compare the fingerprints of all examples with WebAssembly, 64-bit ARM and musl
+check-targets: $(BIN)/python $(VENV)/.zig ## Compare the fingerprints of all examples with WebAssembly, 64-bit ARM and musl
 	$(BIN)/python tools/targets.py
 
 .PHONY: check-rust

@@ -31,9 +31,18 @@ class Target:
 
 
 def musl(name: str, *runner: str) -> Target:
-    """Returns a target with musl. Rust has its C library, and its own linker links it."""
-    variable = name.upper().replace("-", "_")
-    return Target(name, runner, settings={f"CARGO_TARGET_{variable}_LINKER": "rust-lld"})
+    """Returns a target with musl. Rust has its C library, and its own linker links it.
+
+    Zig compiles the C code of the library ring, which TLS needs.
+    """
+    variable = name.replace("-", "_")
+    zig = f"{sys.executable} -m ziglang"
+    settings = {
+        f"CARGO_TARGET_{variable.upper()}_LINKER": "rust-lld",
+        f"CC_{variable}": f"{zig} cc -target {name.partition('-')[0]}-linux-musl",
+        f"AR_{variable}": f"{zig} ar",
+    }
+    return Target(name, runner, settings=settings)
 
 
 TARGETS = (
