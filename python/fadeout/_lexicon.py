@@ -212,7 +212,9 @@ def _named_by(kind: dict[str, Any]) -> set[tuple[str, str]]:
         for plural, other in catalog().items()
         for entry in other["entries"]
         for parameter in entry["parameters"]
-        if parameter["kind"] == "named" and parameter["choices"] == names and other is not kind
+        if parameter["kind"] in ("named", "choice")
+        and parameter["choices"] == names
+        and other is not kind
     }
 
 

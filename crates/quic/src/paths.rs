@@ -231,8 +231,10 @@ impl Paths {
         Some(joined_at.max(path.config.from))
     }
 
-    /// Records that the handshake is confirmed (RFC 9001 section 4.1.2). Only then may an end have
-    /// several paths, because the stack cannot give up the first path before.
+    /// Records that the handshake is confirmed. Only then may an end have several paths, because
+    /// the stack cannot give up the first path before.
+    ///
+    /// Standard: RFC 9001 §4.1.2.
     pub(crate) fn on_confirmed(&mut self, now: Time, connection: &mut Connection) {
         self.confirmed_at = Some(now);
         if connection.is_multipath_negotiated() {

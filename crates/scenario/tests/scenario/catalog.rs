@@ -344,6 +344,7 @@ pub(crate) static CATALOG: Catalog = Catalog {
             entries: &[
                 entry("a3", &[], &[]),
                 entry("load-aware", &["mlb"], &[number("most-offset", "dB")]),
+                entry("timetable", &[], &[]),
             ],
         },
         Kind {
