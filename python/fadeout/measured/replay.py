@@ -13,6 +13,7 @@ import polars as pl
 from fadeout import _projection
 from fadeout.measured import times
 from fadeout.measured.errors import MeasuredError, at_line
+from fadeout.measured.places import projected
 from fadeout.measured.table import Measurement
 
 LEAST_MBPS = 1e-3
@@ -235,12 +236,8 @@ def positions(
             projection = _projection.around(
                 measured.keys.origin or (rows["latitude"][0], rows["longitude"][0])
             )
-        try:
-            east, north = projection.forward(
-                rows["longitude"].to_numpy(), rows["latitude"].to_numpy()
-            )
-        except _projection.ProjectionError as error:
-            raise MeasuredError(f"{measured.source.name}: {error}", key="origin") from None
+        longitudes, latitudes = (rows[one].to_numpy() for one in pair)
+        east, north = projected(measured, longitudes, latitudes, projection)
         # A logger resolves positions to a centimetre at best.
         rows = rows.with_columns(x=pl.Series(east).round(3), y=pl.Series(north).round(3))
     rows = _from_start(rows, run.start_ns, [])
@@ -346,13 +343,13 @@ def serving_cells(measured: Measurement, duration_ns: int) -> list[CellChange]:
     Raises:
         MeasuredError: the table has no cells, or does not overlap with the run.
     """
-    rows = _of_cells(measured, measured.rows(["cell"]))
-    run = window(measured, rows, duration_ns)
-    rows = rows.with_columns(pl.col("t") - run.start_ns)
+    known = _of_cells(measured, measured.rows(["cell"]))
+    run = window(measured, known, duration_ns)
+    rows = known.with_columns(pl.col("t") - run.start_ns)
     begun = rows.filter(pl.col("t") <= 0).tail(1)
     rows = pl.concat([begun, rows.filter((pl.col("t") > 0) & (pl.col("t") < duration_ns))])
     if rows.is_empty():
-        rows = _of_cells(measured, measured.rows(["cell"])).head(1)
+        rows = known.head(1)
     changed = rows.filter((pl.col("cell") != pl.col("cell").shift(1)).fill_null(True))
     found = [CellChange(at, cell) for at, cell in changed.select("t", "cell").iter_rows()]
     return [CellChange(0, found[0].cell), *found[1:]]
@@ -386,17 +383,17 @@ EDGE_NS = 1_000_000
 def _while_serving(rows: pl.DataFrame, duration_ns: int) -> pl.DataFrame:
     """Returns gains of each cell for the whole run, from rows of the serving cell.
 
-    A cell is heard from its first row until one step after its last row, as a handover to the next
-    cell takes some time. The step is the time to the next row.
+    A cell is heard from its first row. After its last row it is heard for as long again as the time
+    to the next cell's first row, because a handover takes time.
     """
     rows = rows.sort("t")
-    at, cells = rows["t"].to_list(), rows["cell"].to_list()
+    at, cells, gains = (rows[column].to_list() for column in ("t", "cell", "gain"))
     last_step = at[-1] - at[-2] if len(at) > 1 else duration_ns
     end = max(duration_ns, at[-1]) + last_step
     found = [
         {"t": time, "ue": rows["ue"][0], "cell": cell, "gain": gain}
         for cell in dict.fromkeys(cells)
-        for time, gain in _heard(cell, at, cells, rows["gain"].to_list(), end)
+        for time, gain in _heard(cell, at, cells, gains, end)
     ]
     return _from_start(pl.DataFrame(found), 0, ["ue", "cell"])
 

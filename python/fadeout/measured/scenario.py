@@ -107,13 +107,7 @@ def files_named(text: str, given: Sequence[str]) -> list[str]:
     tables = effective(text, given)
     named = []
     for one in inputs(tables):
-        value = _measurement(tables, one) or one.value
-        named += [
-            value[key] for key in ("file", "series", "net") if isinstance(value.get(key), str)
-        ]
-        preset = value.get("preset")
-        if isinstance(preset, str) and preset.endswith(".toml"):
-            named.append(preset)
+        named += _files_of(tables, one)
     return named
 
 
@@ -122,6 +116,14 @@ def effective(text: str, given: Sequence[str]) -> dict[str, Any]:
     try:
         tables = tomllib.loads(text)
     except (tomllib.TOMLDecodeError, RecursionError):
+def _files_of(tables: Mapping[str, Any], one: Input) -> list[str]:
+    """Returns the files that the conversion of an input reads, as the scenario names them."""
+    value = _measurement(tables, one) or one.value
+    named = [value[key] for key in ("file", "series", "net") if isinstance(value.get(key), str)]
+    preset = value.get("preset")
+    return [*named, preset] if isinstance(preset, str) and is_path(preset) else named
+
+
         return {}
     for one in given:
         path, found, value = one.partition("=")
@@ -188,9 +190,8 @@ def inputs(tables: Mapping[str, Any]) -> Iterator[Input]:
         value = cell.get("sites")
         if isinstance(value, dict) and isinstance(value.get("measurement"), str):
             yield Input("sites", "cell", name, "sites", value)
-    management = tables.get(MANAGEMENT)
-    cells = management.get(SERVING) if isinstance(management, dict) else None
-    if isinstance(cells, dict) and isinstance(cells.get("measurement"), str):
+    cells = _serving_cells(tables)
+    if isinstance(cells.get("measurement"), str):
         yield Input("serving", MANAGEMENT, "", SERVING, cells)
     for name, ue in _named(tables, "ue"):
         trace = ue.get("trace")
@@ -270,7 +271,7 @@ def _replaced(scenario: _Scenario, one: Input) -> list[str]:
     table = _table_of(scenario, one)
     if table is None:
         return []
-    key = _identity(scenario, one, table)
+    key = _identity(scenario, one)
     known = _CONVERSIONS.get(key) if key is not None else None
     if known is not None and all(Path(path).is_file() for path in _KEPT.findall(" ".join(known))):
         return known
@@ -292,15 +293,10 @@ MOST_CONVERSIONS = 1000
 _KEPT = re.compile(r'(?:file|series) ?= ?"([^"]+)"')
 
 
-def _identity(scenario: _Scenario, one: Input, table: _Table) -> str | None:
+def _identity(scenario: _Scenario, one: Input) -> str | None:
     """Returns a text that is equal for inputs with equal overrides. None if a file is missing."""
     given = _measurement(scenario.tables, one) or {}
-    net, preset = given.get("net"), given.get("preset")
-    files = [table.file]
-    if isinstance(net, str):
-        files.append(scenario.base / net)
-    if isinstance(preset, str) and is_path(preset):
-        files.append(scenario.base / preset)
+    files = [scenario.base / named for named in _files_of(scenario.tables, one)]
     try:
         stats = [
             (str(path.absolute()), path.stat().st_size, path.stat().st_mtime_ns) for path in files
@@ -356,8 +352,9 @@ def _channels(scenario: _Scenario, one: Input, measured: Measurement) -> list[st
         measured,
         scenario.duration_ns,
         names,
+    is_serving_only = _is_serving_log(scenario, one)
         is_plain=is_plain,
-        is_serving_only=_is_serving_log(scenario, one),
+        is_serving_only=is_serving_only,
     )
     path = f"channel-file.{one.name}"
     found = [f'{path}.file="{kept_table(text)}"']
@@ -369,7 +366,7 @@ def _channels(scenario: _Scenario, one: Input, measured: Measurement) -> list[st
         "interpolation": keys.interpolate,
         "maximum-gap": f"{(keys.maximum_gap_s or 1_000_000):g} s",
     }
-    if _is_serving_log(scenario, one):
+    if is_serving_only:
         # A cell that does not serve has no rows.
         own["maximum-gap"] = "1000000 s"
     if keys.outside in ("repeat", "end"):
@@ -382,9 +379,15 @@ def _channels(scenario: _Scenario, one: Input, measured: Measurement) -> list[st
 
 def _is_serving_log(scenario: _Scenario, one: Input) -> bool:
     """Returns True if the serving cells of the same measurement are replayed."""
-    management = scenario.tables.get(MANAGEMENT)
+    cells = _serving_cells(scenario.tables)
+    return bool(cells) and cells.get("measurement") == one.value.get("measurement", "")
+
+
+def _serving_cells(tables: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Returns the table of replayed serving cells. Empty if there is none."""
+    management = tables.get(MANAGEMENT)
     cells = management.get(SERVING) if isinstance(management, dict) else None
-    return isinstance(cells, dict) and cells.get("measurement") == one.value.get("measurement", "")
+    return cells if isinstance(cells, dict) else {}
 
 
 def _serving(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:

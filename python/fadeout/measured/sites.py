@@ -8,6 +8,7 @@ import polars as pl
 
 from fadeout import _projection
 from fadeout.measured.errors import MeasuredError, at_line
+from fadeout.measured.places import projected
 from fadeout.measured.table import Measurement
 
 
@@ -76,10 +77,7 @@ def _projected(
                 key="origin",
             )
         projection = _projection.around(measured.keys.origin)
-    try:
-        return projection.forward(longitudes, latitudes)
-    except _projection.ProjectionError as error:
-        raise MeasuredError(f"{measured.source.name}: {error}", key="origin") from None
+    return projected(measured, longitudes, latitudes, projection)
 
 
 def _names(measured: Measurement, rows: pl.DataFrame) -> list[str]:

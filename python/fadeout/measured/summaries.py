@@ -164,6 +164,7 @@ class WaySummary:
     fastest_mps: float
     """Speed above which a step is a jump."""
     way_m: float = 0.0
+    """Way by the positions."""
     driven_m: float = 0.0
     """Way by the reported speeds."""
     jumps: int = 0

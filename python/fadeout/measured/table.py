@@ -54,10 +54,6 @@ class Measurement:
     """Format of the times. The first rows decide it. None before rows are read."""
     decimal_commas: dict[str, bool] = field(default_factory=dict)
     """True for quantities with decimal commas. The first values decide it."""
-    duplicates: int = 0
-    """Number of rows with the time of another row, at the last reading."""
-    disordered: int = 0
-    """Number of rows that are earlier than the row before, at the last reading."""
 
     def column(self, quantity: str) -> Column:
         """Returns the column of a quantity.
@@ -124,7 +120,6 @@ class Measurement:
             step = step.over(list(by))
         frame = frame.with_columns(step.alias("step"))
         back = frame.filter(pl.col("step") < 0)
-        self.disordered = len(back)
         if not back.is_empty() and self.keys.order == "sort":
             frame = frame.sort("t", maintain_order=True).with_columns(step.alias("step"))
         elif not back.is_empty():
@@ -149,7 +144,6 @@ class Measurement:
         self, frame: pl.DataFrame, quantities: Sequence[str], by: Sequence[str]
     ) -> pl.DataFrame:
         again = frame.filter(pl.col("step") == 0)
-        self.duplicates = len(again)
         if again.is_empty():
             return frame
         match self.keys.duplicates:
