@@ -108,6 +108,25 @@ def test_a_wrong_table_of_sites_is_refused(scenario, table: str, more: str, mess
     assert caught.value.errors[0]["line"] > 1
 
 
+def test_sites_turn_the_antenna_of_a_preset():
+    sites = '[{ name = "a", position = ["0 m", "0 m"], azimuth = 90 }]'
+    keys = ('antenna = "sector"', 'radio = "lte"', 'carrier = "1.8 GHz"', 'bandwidth = "10 MHz"')
+    text = RADIO % sites
+    for key in keys:
+        text = text.replace(key, "")
+    found = cells(text.replace("[cell.macro]", '[cell.macro]\npreset = "lte-20mhz"'))
+    assert found["macro-a"]["antenna"] == {"kind": "sector", "azimuth": 90.0}
+
+
+def test_a_site_with_the_name_of_another_cell_is_refused():
+    sites = '[{ name = "a", position = ["0 m", "0 m"] }]'
+    text = RADIO % sites
+    other = text[text.index("[cell.macro]") : text.index("[ue.phone]")]
+    other = other.replace("[cell.macro]", "[cell.macro-a]").replace(f"sites = {sites}\n", "")
+    with pytest.raises(fadeout.ScenarioError, match="another cell is called `macro-a`"):
+        fadeout.check(text + other)
+
+
 @pytest.mark.parametrize(
     ("sites", "message"),
     [

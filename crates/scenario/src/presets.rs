@@ -239,13 +239,14 @@ pub static CELL_PRESETS: &[Entry] = &entries_of!(PRESETS_OF_CELLS);
 /// Presets of hosts, for the key `node.NAME.preset`.
 pub static HOST_PRESETS: &[Entry] = &entries_of!(PRESETS_OF_HOSTS);
 
-/// Writes the sites, presets and deployments that the document names into its tables. The reader
+/// Writes the presets, sites and deployments that the document names into its tables. The reader
 /// reports unknown names.
 pub(crate) fn expand(document: &mut Table, reader: &mut Reader<'_>) -> Vec<Deployed> {
-    deployment::expand_sites(document, reader);
     for cell in tables_of(document, "cell") {
         complete(cell, Part::Whole);
     }
+    // A site turns the antenna of a preset, too.
+    deployment::expand_sites(document, reader);
     for node in tables_of(document, "node") {
         equip(node);
     }

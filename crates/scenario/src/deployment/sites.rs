@@ -1,8 +1,7 @@
 //! Sites of a cell: one table that represents a cell at each of several sites.
 
-use crate::error::Mistake;
 use crate::keys::SITE;
-use crate::read::{Reader, is_name};
+use crate::read::Reader;
 use crate::tree::{Entry, Place, Table, TreeNode, Value};
 use std::collections::BTreeSet;
 
@@ -12,9 +11,16 @@ pub(crate) fn expand(document: &mut Table, reader: &mut Reader<'_>) {
     let Some(cells) = document.table_mut("cell") else {
         return;
     };
-    let mut expanded = Vec::with_capacity(cells.0.len());
-    for entry in std::mem::take(&mut cells.0) {
-        match at_sites(&entry, reader) {
+    let given = std::mem::take(&mut cells.0);
+    let mut expanded = Vec::with_capacity(given.len());
+    let has_sites = |entry: &&Entry| match &entry.node.value {
+        Value::Table(table) => table.entry("sites").is_some(),
+        _ => false,
+    };
+    let plain = given.iter().filter(|entry| !has_sites(entry));
+    let mut names: BTreeSet<String> = plain.map(|entry| entry.key.clone()).collect();
+    for entry in given {
+        match at_sites(&entry, &mut names, reader) {
             Some(own) => expanded.extend(own),
             None => expanded.push(entry),
         }
@@ -22,16 +28,19 @@ pub(crate) fn expand(document: &mut Table, reader: &mut Reader<'_>) {
     cells.0 = expanded;
 }
 
-/// Returns the cells at the sites of a table. `None` if the table has no list of sites. The reader
-/// reports values that are neither a list nor a table.
-fn at_sites(entry: &Entry, reader: &mut Reader<'_>) -> Option<Vec<Entry>> {
+/// Returns the cells at the sites of a table, and adds their names to those of all cells. `None` if
+/// the table has no list of sites. The reader reports values that are neither a list nor a table.
+fn at_sites(
+    entry: &Entry,
+    names: &mut BTreeSet<String>,
+    reader: &mut Reader<'_>,
+) -> Option<Vec<Entry>> {
     let Value::Table(table) = &entry.node.value else {
         return None;
     };
     let key = table.entry("sites")?;
     let mut refuse = |place: Place, message: &str, expected: &str| {
-        let mistake = Mistake::new(place, message.to_owned());
-        reader.mistakes.push(mistake.expected(expected));
+        reader.mistakes.add(place, message, expected);
         Some(Vec::new())
     };
     let list = match &key.node.value {
@@ -49,18 +58,23 @@ fn at_sites(entry: &Entry, reader: &mut Reader<'_>) -> Option<Vec<Entry>> {
         let expected = "the position of each site in `sites`";
         return refuse(position.key_place, "a `position` with `sites`", expected);
     }
-    let mut names = BTreeSet::new();
-    let cells = list.iter().filter_map(|site| {
-        let cell = at_site(entry, table, site, reader)?;
+    let mut cells: Vec<Entry> = Vec::with_capacity(list.len());
+    for site in list {
+        let Some(cell) = at_site(entry, table, site, reader) else {
+            continue;
+        };
         if names.insert(cell.key.clone()) {
-            return Some(cell);
+            cells.push(cell);
+            continue;
         }
-        let message = format!("two sites of the cell `{}`", cell.key);
-        let mistake = Mistake::new(site.place, message);
-        reader.mistakes.push(mistake.expected("another `name`"));
-        None
-    });
-    Some(cells.collect())
+        let message = if cells.iter().any(|own| own.key == cell.key) {
+            format!("two sites of the cell `{}`", cell.key)
+        } else {
+            format!("another cell is called `{}`", cell.key)
+        };
+        reader.mistakes.add(site.place, message, "another `name`");
+    }
+    Some(cells)
 }
 
 /// Returns the cell at one site. `None` if the reader has found a mistake.
@@ -72,9 +86,8 @@ fn at_site(
 ) -> Option<Entry> {
     let Value::Table(given) = &site.value else {
         let message = format!("expected a site, found {}", site.value.describe());
-        let mistake = Mistake::new(site.place, message);
         let expected = "a table with `name` and `position`";
-        reader.mistakes.push(mistake.expected(expected));
+        reader.mistakes.add(site.place, message, expected);
         return None;
     };
     let before = reader.mistakes.count();
@@ -83,12 +96,6 @@ fn at_site(
         return None;
     }
     let name = format!("{}-{}", entry.key, fields.text("name")?);
-    if !is_name(&name) {
-        let mistake = Mistake::new(site.place, format!("`{name}` is not a name"));
-        let expected = "1 to 64 letters, digits, hyphens and underscores";
-        reader.mistakes.push(mistake.expected(expected));
-        return None;
-    }
     let others = table.0.iter().filter(|own| own.key != "sites");
     let mut cell = Table(others.cloned().collect());
     for key in ["position", "height"] {
@@ -113,9 +120,8 @@ fn at_site(
 fn turn(cell: &mut Table, azimuth: &Entry, reader: &mut Reader<'_>) -> Option<()> {
     let Some(antenna) = cell.0.iter_mut().find(|own| own.key == "antenna") else {
         let message = "an `azimuth`, but the cell's antenna has no direction";
-        let mistake = Mistake::new(azimuth.key_place, message.to_owned());
         let expected = "an `antenna` of the cell, such as \"sector\"";
-        reader.mistakes.push(mistake.expected(expected));
+        reader.mistakes.add(azimuth.key_place, message, expected);
         return None;
     };
     if !matches!(antenna.node.value, Value::Table(_)) {
