@@ -297,11 +297,14 @@ impl Hosts {
         &mut self.queues[queue as usize]
     }
 
-    /// Returns the numbers of the queues that have packets.
-    pub(crate) fn waiting(&self) -> Vec<u32> {
-        let queues = (0..).zip(&self.queues);
-        let waiting = queues.filter(|(_, queue)| !queue.waiting.is_empty());
-        waiting.map(|(number, _)| number).collect()
+    /// Returns the number of queues.
+    pub(crate) fn queues(&self) -> u32 {
+        self.queues.len() as u32
+    }
+
+    /// True if packets wait in a queue.
+    pub(crate) fn is_waiting(&self, queue: u32) -> bool {
+        !self.queues[queue as usize].waiting.is_empty()
     }
 
     /// Returns the number of packets in all queues.

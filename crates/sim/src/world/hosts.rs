@@ -163,11 +163,12 @@ impl<P: Probe> World<P> {
     /// Passes packets of all hosts' queues to their devices, as many as the devices take.
     #[inline]
     pub(super) fn serve_hosts(&mut self) {
-        let Some(hosts) = &self.hosts else {
-            return;
-        };
-        for queue in hosts.waiting() {
-            self.serve_host(queue);
+        let queues = self.hosts.as_deref().map_or(0, Hosts::queues);
+        for queue in 0..queues {
+            let hosts = self.hosts.as_deref();
+            if hosts.is_some_and(|hosts| hosts.is_waiting(queue)) {
+                self.serve_host(queue);
+            }
         }
     }
 
