@@ -3,7 +3,7 @@
 use crate::clock::{Clock, duration};
 use crate::control::{AdapterFactory, Make, refusal};
 use crate::handshake::Shape;
-use crate::identifiers::{Calendar, Identifiers, ResetKey, TokenKey, connection_id};
+use crate::identifiers::{Calendar, Identifiers, ResetKey, TokenKey, connection_id, fill};
 use crate::observer::{Controllers, ObservedFactory};
 use crate::qlog::{self, Log};
 use crate::tls::{self, Secrets};
@@ -31,11 +31,12 @@ const SEND_WINDOWS: u64 = 8;
 /// 1 ms.
 const SHORTEST_TIME: Span = Span::from_millis(1);
 
-/// Number of further paths of the stack for each path of the scenario. A path that was given up
-/// opens again under a new number, before the peer has confirmed its end.
+/// Number of additional path numbers for each path of the scenario. A path that was given up opens
+/// again under a new number while its old number is still in use.
 const SPARE_PATHS: u32 = 4;
 
-/// Number of packets on a quiet path in the time after which a path without packets is given up.
+/// Number of packets that an end sends on a quiet path in the time after which it gives up a path
+/// without packets.
 const KEEP_ALIVES: u64 = 3;
 
 /// Reason why a congestion control cannot run over QUIC.
@@ -47,7 +48,7 @@ pub enum QuicConfigError {
     Refused(&'static str),
     /// This build has no real encryption.
     NoTls,
-    /// Real encryption resumes only sessions that it has seen.
+    /// 0-RTT with real encryption, which has no earlier session to resume.
     ZeroRtt,
     /// The time of a key is below 1 ms.
     Short(&'static str),
@@ -252,9 +253,7 @@ impl QuicConfig {
         let mut config = EndpointConfig::new(Arc::new(ResetKey));
         let mut random = self.random("quic", endpoint);
         let mut seed = [0; 32];
-        for part in seed.chunks_mut(8) {
-            part.copy_from_slice(&random.bits().to_be_bytes());
-        }
+        fill(&mut random, &mut seed);
         let identifiers = Identifiers(random);
         config
             .rng_seed(Some(seed))

@@ -8,6 +8,13 @@ use noq_proto::{ConnectionId, ConnectionIdGenerator, TimeSource};
 /// Length of a connection ID, bytes.
 const ID_LENGTH: usize = 8;
 
+/// Fills `bytes` with random numbers.
+pub(crate) fn fill(random: &mut Stream, bytes: &mut [u8]) {
+    for chunk in bytes.chunks_mut(8) {
+        chunk.copy_from_slice(&random.bits().to_be_bytes()[..chunk.len()]);
+    }
+}
+
 /// Returns a random connection ID.
 pub(crate) fn connection_id(random: &mut Stream) -> ConnectionId {
     ConnectionId::new(&random.bits().to_be_bytes())
@@ -79,7 +86,7 @@ impl HandshakeTokenKey for TokenKey {
     }
 }
 
-/// Calendar time in tokens, always the same.
+/// Calendar time in tokens and tickets, always the same.
 #[derive(Debug)]
 pub(crate) struct Calendar;
 

@@ -7,7 +7,7 @@ use crate::clock::span;
 use crate::clocks::Instant;
 use crate::config::QuicConfig;
 use crate::estimator::Estimator;
-use crate::observer::{Controllers, Shared, seen};
+use crate::observer::{Controllers, Seen, Shared, seen};
 use crate::statistics::{PathStatistics, Sending};
 use fadeout_core::{Span, Time};
 use fadeout_transport::multipath::PathConfig;
@@ -262,7 +262,9 @@ impl Paths {
             PathEvent::Discarded { id, path_stats, .. } => {
                 if let Some(known) = self.known.remove(&id) {
                     let path = &mut self.list[known.path];
-                    path.earlier = path.earlier.plus(&known.counted(&path_stats));
+                    path.earlier = path
+                        .earlier
+                        .plus(&known.counted(&path_stats, &seen(&known.shared)));
                 }
             }
             // The client decides about paths, and the server follows.
@@ -441,15 +443,15 @@ impl Paths {
             let Some(stack) = connection.path_stats(id) else {
                 continue;
             };
-            known.on_step(elapsed_s, &stack);
+            let seen = seen(&known.shared);
+            known.on_step(elapsed_s, &stack, &seen);
             let path = &mut self.list[known.path];
-            path.statistics = path.statistics.plus(&known.counted(&stack));
+            path.statistics = path.statistics.plus(&known.counted(&stack, &seen));
             if path.id != Some(id) {
                 continue;
             }
             let control = connection.congestion_state(id).map(|it| it.metrics());
             let control = control.unwrap_or_default();
-            let seen = seen(&known.shared);
             let max_cwnd_datagrams = path.sending.max_cwnd_datagrams;
             path.sending = Sending {
                 cwnd_bytes: stack.cwnd,
@@ -469,20 +471,18 @@ impl Paths {
 }
 
 impl Known {
-    fn on_step(&mut self, elapsed_s: f64, stack: &PathStats) {
+    fn on_step(&mut self, elapsed_s: f64, stack: &PathStats, seen: &Seen) {
         if self.samples > 0 {
             self.srtt_integral += self.estimator.smoothed().as_secs_f64() * elapsed_s;
             self.srtt_time_s += elapsed_s;
         }
-        let samples = seen(&self.shared).samples;
-        if samples > self.samples {
+        if seen.samples > self.samples {
             self.estimator.on_sample(span(stack.rtt));
-            self.samples = samples;
+            self.samples = seen.samples;
         }
     }
 
-    fn counted(&self, stack: &PathStats) -> PathStatistics {
-        let seen = seen(&self.shared);
+    fn counted(&self, stack: &PathStats, seen: &Seen) -> PathStatistics {
         PathStatistics {
             sent_packets: stack.sent_packets,
             sent_bytes: stack.sent_bytes,

@@ -10,6 +10,7 @@
 //!
 //! Standard: RFC 8446 §4; RFC 9001 §5.
 
+use crate::identifiers::{self, Calendar};
 use fadeout_core::random::Stream;
 use noq_proto::crypto;
 use noq_proto::crypto::rustls::{QuicClientConfig, QuicServerConfig};
@@ -63,9 +64,7 @@ pub(crate) fn lend<R>(random: Stream, step: impl FnOnce() -> R) -> (R, Stream) {
 fn fill(bytes: &mut [u8]) -> Result<(), GetRandomFailed> {
     RANDOM.with_borrow_mut(|random| {
         let random = random.as_mut().ok_or(GetRandomFailed)?;
-        for chunk in bytes.chunks_mut(8) {
-            chunk.copy_from_slice(&random.bits().to_be_bytes()[..chunk.len()]);
-        }
+        identifiers::fill(random, bytes);
         Ok(())
     })
 }
@@ -122,10 +121,6 @@ impl ActiveKeyExchange for Exchange {
     }
 }
 
-/// Calendar time in tickets, always the same.
-#[derive(Debug)]
-struct Calendar;
-
 impl TimeProvider for Calendar {
     fn current_time(&self) -> Option<UnixTime> {
         Some(UnixTime::since_unix_epoch(Duration::ZERO))
@@ -151,10 +146,9 @@ const PKCS8: [u8; 16] = [
 /// Returns the key of the servers of a scenario.
 fn server_key(seed: u64) -> Arc<dyn SigningKey> {
     let mut random = Stream::new(seed, "quic.certificate", 0);
-    let mut document = PKCS8.to_vec();
-    for _ in 0..4 {
-        document.extend(random.bits().to_be_bytes());
-    }
+    let mut key = [0; 32];
+    identifiers::fill(&mut random, &mut key);
+    let document = [&PKCS8[..], &key].concat();
     let document = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(document));
     let key = provider().key_provider.load_private_key(document);
     key.expect("each 32 bytes are a key of Ed25519")

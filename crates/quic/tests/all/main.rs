@@ -205,8 +205,8 @@ const MUCH: u64 = 100_000;
 
 #[test]
 fn a_path_that_loses_all_datagrams_for_a_time_opens_again() {
-    // The second path has no limit of its rate and a smaller number, so that it carries all data
-    // until it fails, too.
+    // The stack sends on the open path with the smallest number. The first path opens again under a
+    // larger number, so the second carries all data until it fails.
     let (pair, arrived) = outages(16, |path, second| match path {
         0 => (3..7).contains(&second),
         _ => second >= 11,
