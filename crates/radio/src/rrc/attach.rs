@@ -334,7 +334,7 @@ impl Attach {
     }
 
     /// Handles a message that links have carried. Returns true if the message belongs to this
-    /// procedure. `is_home` has the meaning that `on_arrived` describes.
+    /// procedure. `is_home` is true if the core already sends the UE's data to this base station.
     pub(crate) fn on_message(&mut self, number: u64, is_home: bool, step: &mut Step<'_>) -> bool {
         let arrived = self.wire.take_arrived(number).map(|message| message.signal);
         let Some(NetworkSignal::Attach { round, is_answer }) = arrived else {
@@ -350,7 +350,7 @@ impl Attach {
     }
 
     /// Handles a message whose fixed delay has passed. If simulated links carry messages, a due
-    /// message is repeated instead. `is_home` has the meaning that `on_arrived` describes.
+    /// message is repeated instead. `is_home` is as in [`Attach::on_message`].
     pub(crate) fn on_due(&mut self, is_home: bool, step: &mut Step<'_>) {
         let due = self.under_way.take_if(|(.., at)| *at <= step.now);
         match due {

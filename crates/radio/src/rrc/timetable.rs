@@ -58,7 +58,7 @@ impl Timetable {
             .map(|next| next.target)
     }
 
-    /// Tries the handover that is due again later.
+    /// Delays the due handover until the next attempt.
     pub(crate) fn postpone(&mut self, now: Time) {
         self.tries_at = now.saturating_add(RETRY);
     }

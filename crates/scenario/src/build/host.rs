@@ -1,4 +1,4 @@
-//! Hosts: their receive path and their own queue.
+//! Tables of hosts: contradictions between their keys, and the tables of groups of UEs.
 
 use super::builder::Builder;
 use crate::model::Node;
