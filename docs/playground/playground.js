@@ -7,6 +7,15 @@ const CHART_HEIGHT = 150;
 // A run begins this long after the last change of a control, milliseconds.
 const PAUSE = 250;
 
+// The simulator is compiled once. Each run has a worker with an instance of its own.
+const engine = load();
+
+async function load() {
+  const response = await fetch("fadeout.wasm");
+  if (!response.ok) throw new Error(`fadeout.wasm: ${response.status} ${response.statusText}`);
+  return WebAssembly.compile(await response.arrayBuffer());
+}
+
 const find = (id) => document.getElementById(id);
 const texts = new Map();
 const state = { name: "blockage", values: {}, worker: null, timer: null, charts: [] };
@@ -93,7 +102,11 @@ function run() {
     if (data.done !== undefined) show(data.done, data.took);
   };
   worker.onerror = (event) => say(`The simulator cannot be loaded: ${event.message ?? "is the page served over HTTP?"}`, true);
-  worker.postMessage({ text: scenarioText(), set: overrides(), observe: SCENARIOS[state.name].observe });
+  const request = { text: scenarioText(), set: overrides(), observe: SCENARIOS[state.name].observe };
+  engine.then(
+    (module) => worker.postMessage({ module, ...request }),
+    (error) => say(error.message, true),
+  );
 }
 
 // The values of a series. A rate is the growth of a counter from one sample to the next.
