@@ -75,6 +75,9 @@ pub enum RunError {
 /// Maximum number of events between two calls of `control`. They take a few milliseconds of
 /// computing.
 const EVENTS_BETWEEN_CALLS: u64 = 50_000;
+/// The same number with QUIC connections. Packets with encryption and a handshake cost about 100
+/// times as much as those of TCP.
+const QUIC_EVENTS_BETWEEN_CALLS: u64 = 500;
 /// Maximum number of throughput rows between two calls of `control`. These rows are written even if
 /// no events occur.
 const ROWS_BETWEEN_CALLS: u64 = 50_000;
@@ -91,6 +94,8 @@ pub struct Simulation {
     commit: Option<String>,
     /// Maximum simulated time between two calls of `control`.
     stride: Span,
+    /// Maximum number of events between two calls of `control`.
+    events_between_calls: u64,
 }
 
 impl Simulation {
@@ -141,6 +146,7 @@ impl Simulation {
         world.boot_kernels(logs.as_deref())?;
         Ok(Simulation {
             stride: stride(&config),
+            events_between_calls: events_between_calls(&scenario),
             scenario,
             world,
             commit: None,
@@ -214,11 +220,12 @@ impl Simulation {
         control: &mut dyn FnMut(Progress) -> Control,
     ) {
         let until = until.min(end_of(&self.scenario));
+        let events = self.events_between_calls;
         loop {
             let step = until.min(self.now().saturating_add(self.stride));
             let is_left = match is_halted {
-                None => self.world.run(step, EVENTS_BETWEEN_CALLS),
-                Some(is_halted) => self.world.run_unless(step, EVENTS_BETWEEN_CALLS, is_halted),
+                None => self.world.run(step, events),
+                Some(is_halted) => self.world.run_unless(step, events, is_halted),
             };
             let now = self.now();
             self.world.probe_mut().catch_up(now);
@@ -353,6 +360,15 @@ impl Results {
             packets: self.packets,
             remarks: self.remarks,
         })
+    }
+}
+
+/// Returns the maximum number of events between two calls of `control`.
+pub(crate) fn events_between_calls(scenario: &Scenario) -> u64 {
+    if scenario.flows.iter().any(fadeout_scenario::Flow::is_quic) {
+        QUIC_EVENTS_BETWEEN_CALLS
+    } else {
+        EVENTS_BETWEEN_CALLS
     }
 }
 

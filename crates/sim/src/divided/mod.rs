@@ -5,7 +5,10 @@ mod windows;
 
 use crate::build::{self, BuildError, ChooseCongestion, Divided, Own};
 use crate::division::NodeDivision;
-use crate::run::{Control, Progress, RunError, RunResults, Whole, end_of, recorder_config, stride};
+use crate::run::{
+    Control, Progress, RunError, RunResults, Whole, end_of, events_between_calls, recorder_config,
+    stride,
+};
 use crate::world::{Parts, World, gathered, probe_of};
 use fadeout_core::{NullProbe, Probe, ProbeSettings, Span, Time};
 use fadeout_record::{Destination, Merger, PartNumbers, PartRecorder, RadioInfo, Recorder};
@@ -119,10 +122,6 @@ pub struct DividedSimulation {
     stride: Span,
 }
 
-/// Minimum number of events between two calls of `control`, which is some milliseconds of
-/// computing.
-const EVENTS_BETWEEN_CALLS: u64 = 50_000;
-
 impl DividedSimulation {
     /// Builds the worlds of `scenario` with a recorder that writes to `destination`. `choose` has
     /// the type of [`Simulation::with_congestion`](crate::Simulation::with_congestion), but must
@@ -200,6 +199,7 @@ impl DividedSimulation {
             commit,
             stride,
         } = self;
+        let events_between_calls = events_between_calls(&scenario);
         let (mut checked_at, mut filled) = (0, Time::ZERO);
         let lookahead = worlds.lookahead();
         let is_complete = worlds.windows.run(threads, &mut |windows| {
@@ -228,7 +228,7 @@ impl DividedSimulation {
                 return Control::Stop;
             }
             let progress = progress();
-            if progress.events - checked_at < EVENTS_BETWEEN_CALLS {
+            if progress.events - checked_at < events_between_calls {
                 return Control::Continue;
             }
             checked_at = progress.events;

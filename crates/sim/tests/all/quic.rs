@@ -332,6 +332,19 @@ fn writes_after_an_idle_timeout_are_not_sent_and_the_flow_is_aborted() {
 }
 
 #[test]
+fn a_run_of_many_handshakes_can_be_stopped_early() {
+    // All connections open at one instant, and their handshakes take most of the computing.
+    let text = text("duration = \"1 s\"", LINK, "", MB_10).replace(
+        "[flow.page]",
+        "[flow.page]\ncount = 2000\nstart-spacing = \"0 s\"",
+    );
+    let run = Simulation::new(parse(&text), Destination::Memory).expect("a checked scenario");
+    let results = run.run(|_| Control::Stop).expect("memory is there");
+    assert!(!results.is_complete);
+    assert!(results.events < 2_000, "{}", results.events);
+}
+
+#[test]
 fn a_flow_over_quic_continues_through_handovers() {
     let head = "duration = \"6 s\"\nseed = 4";
     let summary = run(&text(head, CELLS, "", "{ kind = \"bulk\" }"));
