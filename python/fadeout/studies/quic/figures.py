@@ -8,7 +8,7 @@ from matplotlib.figure import Figure
 from fadeout.plot.style import PALETTE, new_grid
 from fadeout.studies.quic.setups import CONTROLS, NETWORKS, TRANSPORTS
 from fadeout.study import Numbers, estimate
-from fadeout.study.figures import WIDE_INCHES
+from fadeout.study.figures import WIDE_INCHES, grouped_bars
 
 if TYPE_CHECKING:
     from fadeout.studies.quic.study import Point
@@ -28,26 +28,17 @@ def silence(found: "Mapping[Point, list[Numbers]]") -> Figure:
 
 def _bars(found: "Mapping[Point, list[Numbers]]", key: str, label: str) -> Figure:
     rows = -(-len(NETWORKS) // COLUMNS)
-    width = 0.8 / len(TRANSPORTS)
     with new_grid(rows, COLUMNS, size=(WIDE_INCHES, 2.6 * rows)) as (figure, panels):
         for number, (ax, network) in enumerate(zip(panels, NETWORKS, strict=False)):
-            for index, transport in enumerate(TRANSPORTS):
-                bars = [
+            series = {
+                transport.name: [
                     estimate([each[key] for each in values])
                     for point, values in found.items()
                     if point.network == network and point.transport == transport
                 ]
-                places = [place + (index - 1.5) * width for place in range(len(bars))]
-                ax.bar(
-                    places,
-                    [bar.mean for bar in bars],
-                    width,
-                    # Fewer than five seeds have no interval, and no bar.
-                    yerr=[bar.half_width for bar in bars],
-                    color=PALETTE[index],
-                    label=transport.name,
-                    error_kw={"elinewidth": 0.6},
-                )
+                for transport in TRANSPORTS
+            }
+            grouped_bars(ax, series, PALETTE)
             # An interval may reach below zero, which neither quantity does.
             ax.set_ylim(bottom=0)
             ax.set_title(network.title, loc="left", fontsize=9)

@@ -15,7 +15,8 @@ def measure(results: Results) -> Numbers:
     """Returns the numbers of a run, so that its tables need not be kept."""
     flow = results.flows.row(0, named=True)
     delivered = results.throughput.filter((pl.col("flow") == flow["flow"]) & (pl.col("bytes") > 0))
-    times = delivered["time_s"].to_list()
+    # A silence may last until the end of the run.
+    times = [*delivered["time_s"].to_list(), results.duration_s]
     gaps = [later - earlier for earlier, later in pairwise(times)]
     rtt_s = results.congestion["rtt_s"]
     return {
