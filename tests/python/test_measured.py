@@ -1,6 +1,7 @@
 """Measured tables: logs of drive tests as loggers write them, read without conversion."""
 
 import gzip
+import math
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -362,6 +363,46 @@ def test_half_of_a_round_trip_is_the_delay(tmp_path: Path):
     table = measured(tmp_path, "time_s,rtt_ms\n0,60\n1,80\n")
     found = replay.steps(table, "round-trip", 10**9, ("delay_ms", 0.5))
     assert found.text == "time_s,delay_ms\n0.0,30.0\n1.0,40.0\n"
+
+
+LOSSES = """
+duration = "10 s"
+[measurement.log]
+file = "drive.csv"
+[link.access]
+from = "server"
+to = "phone"
+rate = "20 Mbit/s"
+delay = "5 ms"
+loss = { measurement = "log" }
+[flow.stream]
+from = "server"
+to = "phone"
+application = { kind = "packet-stream", rate = "8 Mbit/s", size = "1000 B" }
+"""
+
+
+@pytest.mark.parametrize(
+    "table", ["time_s,loss_percent\n0,0\n4,25\n8,0\n", "time_s;PLR (share)\n0;0\n4;0,25\n8;0\n"]
+)
+def test_the_loss_of_a_log_loses_that_share_of_packets(tmp_path: Path, table):
+    (tmp_path / "drive.csv").write_text(table)
+    path = tmp_path / "drive.toml"
+    path.write_text(LOSSES)
+    drops = fadeout.run(path).tables["drops"]
+    assert set(drops["cause"]) == {"random"}
+    assert drops["time_s"].is_between(4.0, 8.0).all()
+    sent = 4000
+    # Five standard deviations of a binomial number.
+    assert abs(len(drops) - 0.25 * sent) < 5 * math.sqrt(sent * 0.25 * 0.75)
+
+
+def test_a_loss_without_unit_is_refused(tmp_path: Path):
+    (tmp_path / "drive.csv").write_text("time_s,loss\n0,0\n4,25\n8,0\n")
+    path = tmp_path / "drive.toml"
+    path.write_text(LOSSES)
+    with pytest.raises(fadeout.ScenarioError, match="unit"):
+        fadeout.run(path)
 
 
 RADIO = """

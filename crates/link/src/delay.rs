@@ -1,7 +1,7 @@
 //! Propagation delay of packets over time.
 
 use crate::LinkError;
-use crate::steps::Steps;
+use crate::steps::{Follower, Steps};
 use fadeout_core::{Span, Time};
 
 /// Propagation delay of a link over time.
@@ -77,15 +77,7 @@ pub use fadeout_core::agreed::Changes;
 #[derive(Debug)]
 pub(crate) enum Delay {
     Constant(Span),
-    Steps(DelaySteps),
-}
-
-/// Delay that changes at given times.
-#[derive(Debug)]
-pub(crate) struct DelaySteps {
-    steps: Steps<Span>,
-    delay: Span,
-    until: Time,
+    Steps(Follower<Span>),
 }
 
 impl Delay {
@@ -97,13 +89,7 @@ impl Delay {
                 repeat_every,
             } => {
                 let list = steps.iter().map(|step| (step.at, step.delay));
-                let mut steps = Steps::new(list, *repeat_every)?;
-                let (until, delay) = steps.next_step();
-                Delay::Steps(DelaySteps {
-                    steps,
-                    delay,
-                    until,
-                })
+                Delay::Steps(Follower::new(Steps::new(list, *repeat_every)?))
             }
         })
     }
@@ -113,22 +99,15 @@ impl Delay {
     pub(crate) fn delay_at(&mut self, at: Time) -> Span {
         match self {
             Delay::Constant(delay) => *delay,
-            Delay::Steps(steps) => steps.delay_at(at),
+            Delay::Steps(steps) => stepped(steps, at),
         }
     }
 }
 
-impl DelaySteps {
-    /// This function is out of line, so that a constant delay costs only a comparison.
-    #[inline(never)]
-    fn delay_at(&mut self, at: Time) -> Span {
-        // The delay of a packet that never departs does not matter.
-        while self.until <= at && !at.is_never() {
-            self.steps.skip_to(at);
-            (self.until, self.delay) = self.steps.next_step();
-        }
-        self.delay
-    }
+/// This function is out of line, so that a constant delay costs only a comparison.
+#[inline(never)]
+fn stepped(steps: &mut Follower<Span>, at: Time) -> Span {
+    steps.value_at(at)
 }
 
 #[cfg(test)]

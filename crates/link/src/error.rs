@@ -149,8 +149,8 @@ pub enum SeriesError {
     Empty,
     /// A column is missing.
     #[error(
-        "line {line}: no column `{name}` in {found:?}; expected `time_s` and `rate_mbps`, \
-         `delay_ms` or both"
+        "line {line}: no column `{name}` in {found:?}; expected `time_s` and at least one of \
+         `rate_mbps`, `delay_ms` and `loss_share`"
     )]
     NoColumn {
         /// One-based number of the line with column names.
@@ -179,12 +179,14 @@ pub enum SeriesError {
         expected: usize,
     },
     /// A cell is not a number, or out of its range.
-    #[error("line {line}: {name} is {found:?}; expected a number from 0 to 1e9")]
+    #[error("line {line}: {name} is {found:?}; expected a number from 0 to {largest:e}")]
     NotANumber {
         /// One-based line number.
         line: usize,
         /// Name of the column.
         name: &'static str,
+        /// Largest number of the column.
+        largest: f64,
         /// Start of the cell.
         found: String,
     },

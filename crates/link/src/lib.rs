@@ -47,7 +47,7 @@ pub use blocks::BlockConfig;
 pub use delay::{Changes, DelayConfig, DelayStep};
 pub use error::{LinkError, OrdinalsError, SeriesError, TraceError};
 pub use link::{Link, LinkConfig};
-pub use loss::{Arrivals, GilbertElliott, LossConfig};
+pub use loss::{Arrivals, GilbertElliott, LossConfig, LossStep};
 pub use queue::{
     BiasedConfig, CoDelConfig, DropTailConfig, DualPi2Config, DualPi2Scheduler, FqCoDelConfig,
     Limit, PieConfig, QUEUE_DISCIPLINES, QueueConfig, QueueDiscipline, RedConfig, RedParameters,

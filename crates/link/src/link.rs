@@ -477,7 +477,7 @@ impl Link {
     ) -> Option<DropCause> {
         // Loss is drawn for every arrival, so that the loss of the n-th packet does not depend on
         // blockages and queue.
-        let is_lost = self.loss.is_lost();
+        let is_lost = self.loss.is_lost(now);
         let mut may_hold = true;
         match self.effect {
             Some(BlockageEffect::DroppedOnArrival) if self.blockages.is_blocked_at(now) => {

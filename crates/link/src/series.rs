@@ -1,10 +1,11 @@
-//! Measured rate and delay over time, as a text table.
+//! Measured rate, delay and loss over time, as a text table.
 //!
-//! The first line has the names of the columns, separated by commas: `time_s`, and `rate_mbps`,
-//! `delay_ms` or both. Each other line applies from its time until that of the next line. The first
+//! The first line has the names of the columns, separated by commas: `time_s`, and at least one of
+//! `rate_mbps`, `delay_ms` and `loss_share`. Each other line applies from its time until that of the next line. The first
 //! time is 0.
 
 use crate::lines::{meaningful, shown};
+use crate::loss::LossStep;
 use crate::rate::RateStep;
 use crate::{DelayStep, SeriesError};
 use fadeout_core::{Rate, Span};
@@ -17,7 +18,7 @@ const LARGEST: f64 = 1e9;
 /// # Errors
 /// Returns an error with the number of the first wrong line.
 pub fn rates(text: &[u8]) -> Result<Vec<RateStep>, SeriesError> {
-    column(text, "rate_mbps", |at, mbps| RateStep {
+    column(text, ("rate_mbps", LARGEST), |at, mbps| RateStep {
         at,
         rate: Rate::from_bits_per_sec((mbps * 1e6).round() as u64),
     })
@@ -28,15 +29,27 @@ pub fn rates(text: &[u8]) -> Result<Vec<RateStep>, SeriesError> {
 /// # Errors
 /// Returns an error with the number of the first wrong line.
 pub fn delays(text: &[u8]) -> Result<Vec<DelayStep>, SeriesError> {
-    column(text, "delay_ms", |at, ms| DelayStep {
+    column(text, ("delay_ms", LARGEST), |at, ms| DelayStep {
         at,
         delay: Span::from_secs_f64(ms / 1e3),
     })
 }
 
+/// Returns the shares of lost packets of a series.
+///
+/// # Errors
+/// Returns an error with the number of the first wrong line.
+pub fn losses(text: &[u8]) -> Result<Vec<LossStep>, SeriesError> {
+    column(text, ("loss_share", 1.0), |at, probability| LossStep {
+        at,
+        probability,
+    })
+}
+
+/// Returns the steps of a column, which has a name and a largest value.
 fn column<T>(
     text: &[u8],
-    name: &'static str,
+    (name, largest): (&'static str, f64),
     step: impl Fn(Span, f64) -> T,
 ) -> Result<Vec<T>, SeriesError> {
     let mut lines = meaningful(text);
@@ -66,15 +79,16 @@ fn column<T>(
                 expected: count,
             });
         }
-        let cell = |index, name| {
+        let cell = |index, name, largest| {
             let cell = cells(row).nth(index).unwrap_or_default();
-            number(cell).ok_or_else(|| SeriesError::NotANumber {
+            number(cell, largest).ok_or_else(|| SeriesError::NotANumber {
                 line,
                 name,
+                largest,
                 found: shown(cell),
             })
         };
-        let (time_s, value) = (cell(time, "time_s")?, cell(value, name)?);
+        let (time_s, value) = (cell(time, "time_s", LARGEST)?, cell(value, name, largest)?);
         if previous.map_or(time_s != 0.0, |previous| time_s <= previous) {
             return Err(SeriesError::Time {
                 line,
@@ -96,9 +110,9 @@ fn cells(row: &[u8]) -> impl Iterator<Item = &[u8]> {
         .map(|cell| cell.trim_ascii())
 }
 
-fn number(cell: &[u8]) -> Option<f64> {
+fn number(cell: &[u8], largest: f64) -> Option<f64> {
     let number: f64 = std::str::from_utf8(cell).ok()?.parse().ok()?;
-    (0.0..=LARGEST).contains(&number).then_some(number)
+    (0.0..=largest).contains(&number).then_some(number)
 }
 
 #[cfg(test)]
@@ -122,6 +136,19 @@ mod tests {
     }
 
     #[test]
+    fn a_loss_is_a_share_of_the_packets() {
+        let steps = losses(b"time_s,loss_share\n0,0.25\n2,1").expect("a series");
+        let step = |at, probability| LossStep {
+            at: Span::from_secs(at),
+            probability,
+        };
+        assert_eq!(steps, [step(0, 0.25), step(2, 1.0)]);
+        let error = losses(b"time_s,loss_share\n0,1.5").expect_err("above one");
+        let expected = "line 2: loss_share is \"1.5\"; expected a number from 0 to 1e0";
+        assert_eq!(error.to_string(), expected);
+    }
+
+    #[test]
     fn errors_name_the_line_and_what_was_expected() {
         let error = |text: &str| {
             delays(text.as_bytes())
@@ -135,8 +162,8 @@ mod tests {
         assert!(error("time_s,delay_ms\n").starts_with("the series is empty"));
         assert_eq!(
             error("\ntime_s,delay\n0,1"),
-            "line 2: no column `delay_ms` in \"time_s,delay\"; expected `time_s` and `rate_mbps`, \
-             `delay_ms` or both"
+            "line 2: no column `delay_ms` in \"time_s,delay\"; expected `time_s` and at least one \
+             of `rate_mbps`, `delay_ms` and `loss_share`"
         );
         assert_eq!(
             error("time_s,delay_ms,delay_ms\n0,1,2"),

@@ -1,4 +1,4 @@
-//! Value that changes at given times: the rate or delay of a link.
+//! Value that changes at given times: the rate, delay or loss of a link.
 
 use crate::LinkError;
 use crate::schedule::at_least;
@@ -69,6 +69,35 @@ impl<T: Copy> Steps<T> {
             self.base = self.base.saturating_add(period.saturating_mul(whole));
             debug_assert!(self.base <= at, "a repetition is passed over that goes on");
         }
+    }
+}
+
+/// Value of the step at a time. Times must not decrease.
+#[derive(Debug, Clone)]
+pub(crate) struct Follower<T> {
+    steps: Steps<T>,
+    value: T,
+    until: Time,
+}
+
+impl<T: Copy> Follower<T> {
+    pub(crate) fn new(mut steps: Steps<T>) -> Self {
+        let (until, value) = steps.next_step();
+        Follower {
+            steps,
+            value,
+            until,
+        }
+    }
+
+    /// Returns the value at `at`, which must not be before the last requested time.
+    pub(crate) fn value_at(&mut self, at: Time) -> T {
+        // The value for a packet that never departs does not matter.
+        while self.until <= at && !at.is_never() {
+            self.steps.skip_to(at);
+            (self.until, self.value) = self.steps.next_step();
+        }
+        self.value
     }
 }
 

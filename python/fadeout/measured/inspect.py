@@ -363,17 +363,19 @@ def fragment(path: Path, measured: Measurement, report: Report) -> str:
     if any("`order = " in one for one in report.contradictions):
         lines.append('order = "sort"')
     parts = ["\n".join(lines) + "\n"]
-    if {"rate", "uplink-rate", "delay", "round-trip"} & there:
+    if {"rate", "uplink-rate", "delay", "round-trip", "loss"} & there:
         rate = 'rate = { measurement = "log" }' if "rate" in there else 'rate = "100 Mbit/s"'
         delay = 'delay = "20 ms"'
         if "delay" in there:
             delay = 'delay = { measurement = "log" }'
         elif "round-trip" in there:
             delay = 'delay = { measurement = "log", quantity = "round-trip" }'
-        reverse = ""
+        more = []
+        if "loss" in there:
+            more.append('loss = { measurement = "log" }')
         if "uplink-rate" in there:
-            reverse = 'reverse.rate = { measurement = "log", quantity = "uplink-rate" }'
-        parts.append(_links(rate, delay, reverse))
+            more.append('reverse.rate = { measurement = "log", quantity = "uplink-rate" }')
+        parts.append(_links(rate, delay, more))
     if {"sinr", "gain", "rsrp"} & there:
         parts.append(_channels(measured, there))
     if {"x", "y"} <= there or {"latitude", "longitude"} <= there:
@@ -381,9 +383,9 @@ def fragment(path: Path, measured: Measurement, report: Report) -> str:
     return "\n".join(parts)
 
 
-def _links(rate: str, delay: str, reverse: str = "") -> str:
+def _links(rate: str, delay: str, more: Sequence[str] = ()) -> str:
     lines = ["[link.cell]", 'from = "server"', 'to = "phone"', rate, delay, 'queue.limit = "1 MB"']
-    return "\n".join([*lines, reverse] if reverse else lines) + "\n"
+    return "\n".join([*lines, *more]) + "\n"
 
 
 def _channels(measured: Measurement, there: set[str]) -> str:

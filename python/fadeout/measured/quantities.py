@@ -17,6 +17,7 @@ RATE_UNITS = {
 """Factors to Mbit/s."""
 TIME_UNITS = {"ns": 1e-6, "us": 1e-3, "ms": 1.0, "s": 1e3}
 """Factors to milliseconds."""
+SHARE_UNITS = {"share": 1.0, "%": 0.01}
 SPEED_UNITS = {"m/s": 1.0, "km/h": 1 / 3.6, "mph": 0.44704, "kn": 0.514444}
 LENGTH_UNITS = {"mm": 1e-3, "m": 1.0, "km": 1e3}
 SIZE_UNITS = {"B": 1.0, "kB": 1e3, "MB": 1e6}
@@ -46,6 +47,12 @@ SPELLINGS = {
     "kbytes": "kB",
     "mbytes": "MB",
     "segments": "segments",
+    "share": "share",
+    "ratio": "share",
+    "fraction": "share",
+    "%": "%",
+    "percent": "%",
+    "pct": "%",
     "ns": "ns",
     "nanoseconds": "ns",
     "us": "us",
@@ -132,6 +139,12 @@ QUANTITIES: Mapping[str, Quantity] = {
         ),
         _quantity("delay", "one_way_delay owd latency", TIME_UNITS, (0.0, 1e9)),
         _quantity("round-trip", "rtt srtt ping round_trip_time pingavg", TIME_UNITS, (0.0, 1e9)),
+        _quantity(
+            "loss",
+            "packet_loss packet_loss_rate loss_rate plr packet_error_rate",
+            SHARE_UNITS,
+            (0.0, 1.0),
+        ),
         _quantity(
             "data",
             "sent acked delivered bytes bytes_sent bytes_acked bytes_delivered",

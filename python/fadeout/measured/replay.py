@@ -1,7 +1,7 @@
 """Plain files for the simulator in place of measured tables.
 
-Each function returns the text of one input: rates or delays of a link, channels, or positions. The
-time of the text is that of the run.
+Each function returns the text of one input: rates, delays or losses of a link, channels, or
+positions. The time of the text is that of the run.
 """
 
 from collections.abc import Mapping, Sequence
@@ -80,7 +80,7 @@ def window(
 def steps(
     measured: Measurement, quantity: str, duration_ns: int, write: tuple[str, float]
 ) -> Steps:
-    """Returns the rates or delays of a link.
+    """Returns the rates, delays or losses of a link.
 
     Args:
         measured: the table.

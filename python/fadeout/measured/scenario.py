@@ -24,8 +24,13 @@ from fadeout.measured.presets import is_path
 from fadeout.measured.sites import sites
 from fadeout.measured.table import Measurement, open_measurement
 
-RATES = ("rate", "uplink-rate")
-DELAYS = ("delay", "round-trip")
+SERIES: Mapping[str, Mapping[str, tuple[str, float]]] = {
+    "rate": {"rate": ("rate_mbps", 1.0), "uplink-rate": ("rate_mbps", 1.0)},
+    "delay": {"delay": ("delay_ms", 1.0), "round-trip": ("delay_ms", 0.5)},
+    "loss": {"loss": ("loss_share", 1.0)},
+}
+"""The simulator's column and the factor of each quantity that a key of a link may have."""
+SERIES_COLUMNS = {column for columns in SERIES.values() for column, _ in columns.values()}
 MANAGEMENT, SERVING = "mobility-management", "serving-cells"
 """Table and key of replayed serving cells."""
 USES_CELLS = ("channel", "serving")
@@ -39,7 +44,7 @@ class Input:
     """An input of a scenario that is measured."""
 
     kind: str
-    """`rate`, `delay`, `channel`, `sites`, `serving` or `positions`."""
+    """`rate`, `delay`, `loss`, `channel`, `sites`, `serving` or `positions`."""
     table: str
     """Table of the scenario, such as `link`."""
     name: str
@@ -111,11 +116,6 @@ def files_named(text: str, given: Sequence[str]) -> list[str]:
     return named
 
 
-def effective(text: str, given: Sequence[str]) -> dict[str, Any]:
-    """Returns the tables of a scenario after overrides. Empty if the text is not TOML."""
-    try:
-        tables = tomllib.loads(text)
-    except (tomllib.TOMLDecodeError, RecursionError):
 def _files_of(tables: Mapping[str, Any], one: Input) -> list[str]:
     """Returns the files that the conversion of an input reads, as the scenario names them."""
     value = _measurement(tables, one) or one.value
@@ -124,6 +124,11 @@ def _files_of(tables: Mapping[str, Any], one: Input) -> list[str]:
     return [*named, preset] if isinstance(preset, str) and is_path(preset) else named
 
 
+def effective(text: str, given: Sequence[str]) -> dict[str, Any]:
+    """Returns the tables of a scenario after overrides. Empty if the text is not TOML."""
+    try:
+        tables = tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError):
         return {}
     for one in given:
         path, found, value = one.partition("=")
@@ -171,7 +176,7 @@ def inputs(tables: Mapping[str, Any]) -> Iterator[Input]:
         for prefix, direction in (("", link), ("reverse.", link.get("reverse"))):
             if not isinstance(direction, dict):
                 continue
-            for kind in ("rate", "delay"):
+            for kind in SERIES:
                 value = direction.get(kind)
                 if isinstance(value, dict) and any(
                     isinstance(value.get(key), str) for key in ("measurement", "series")
@@ -317,13 +322,12 @@ def _opportunities(one: Input, file: Path) -> list[str]:
     return [f'link.{one.name}.{one.key}={{ trace = "{file.absolute()}" }}']
 
 
-def _rates(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:
+def _series(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:
     quantity = one.value.get("quantity", one.kind)
-    if quantity not in (RATES if one.kind == "rate" else DELAYS):
+    column = SERIES[one.kind].get(quantity)
+    if column is None:
+        # The reader of scenarios reports the quantity.
         return []
-    column = ("rate_mbps", 1.0) if one.kind == "rate" else ("delay_ms", 1.0)
-    if quantity == "round-trip":
-        column = ("delay_ms", 0.5)
     measured = _with_any_gaps(measured, one)
     found = replay.steps(measured, quantity, scenario.duration_ns, column)
     parts = [f'series = "{kept_table(found.text)}"']
@@ -348,11 +352,11 @@ def _with_any_gaps(measured: Measurement, one: Input) -> Measurement:
 def _channels(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:
     names = {key: one.value.get(key) for key in ("ue", "cell")}
     is_plain = "measurement" not in one.value
+    is_serving_only = _is_serving_log(scenario, one)
     text = replay.channels(
         measured,
         scenario.duration_ns,
         names,
-    is_serving_only = _is_serving_log(scenario, one)
         is_plain=is_plain,
         is_serving_only=is_serving_only,
     )
@@ -432,8 +436,9 @@ def _positions(scenario: _Scenario, one: Input, measured: Measurement) -> list[s
 
 
 _CONVERTED: Mapping[str, Callable[[_Scenario, Input, Measurement], list[str]]] = {
-    "rate": _rates,
-    "delay": _rates,
+    "rate": _series,
+    "delay": _series,
+    "loss": _series,
     "channel": _channels,
     "positions": _positions,
     "serving": _serving,
@@ -468,7 +473,7 @@ def is_plain(file: Path, kind: str) -> bool:
             and bool({"time_s", "time_ms"} & {*header})
             and bool(values & {*header})
         )
-    if "time_s" not in header or not {"rate_mbps", "delay_ms"} & {*header}:
+    if "time_s" not in header or not SERIES_COLUMNS & {*header}:
         return False
     if len(rows) < 2:
         return True

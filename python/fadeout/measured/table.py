@@ -456,6 +456,7 @@ def usual_name(quantity: str) -> str:
         "uplink-rate": "_mbps",
         "delay": "_ms",
         "round-trip": "_ms",
+        "loss": "_share",
         "data": "_bytes",
         "window": "_bytes",
         "gain": "_db",

@@ -9,7 +9,7 @@ use crate::quantity::Dimension;
 use crate::read::{Content, Fields, Item};
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
 use crate::shape::{Key, Shape, key, with_changed};
-use crate::table::{KeyValue, key_table, nested, unchecked, variants, word_choice};
+use crate::table::{KeyValue, key_table, nested, variants, word_choice};
 use fadeout_core::agreed::Changes;
 use fadeout_core::{Bytes, NodeId, Rate, Span, Time};
 use serde_json::{Value, json};
@@ -94,7 +94,7 @@ key_table! {
         framing: Bytes = FRAMING, Default("\"0 B\"");
         /// Queue in front of the transmitter.
         queue: Queue = Shape::Table(Queue::KEYS), Default("{}");
-        /// Loss of packets that arrive at the link, random or listed. Default: no loss.
+        /// Loss of packets that arrive at the link: random, measured or listed. Default: no loss.
         loss: Option<Loss> = LOSS, Optional;
     }
 }
@@ -208,7 +208,7 @@ over_time! {
                 repeat: bool = Shape::Bool, Default("true");
             }
         }
-        /// Measured rate from a file, which may also contain a delay.
+        /// Measured rate from a file, which may also contain a delay and a loss.
         Series;
         own {
             /// Rate of a measurement.
@@ -228,7 +228,7 @@ over_time! {
 }
 
 const SERIES: Shape =
-    Shape::File("a table of times with rates or delays, relative to the scenario file");
+    Shape::File("a table of times with rates, delays or losses, relative to the scenario file");
 
 impl RateModel {
     /// Returns the parameters of the link budget. `None` if the rate is not computed from one.
@@ -285,7 +285,7 @@ over_time! {
         /// the previous one.
         ;
         own {}
-        /// Measured delay from a file, which may also contain a rate.
+        /// Measured delay from a file, which may also contain a rate and a loss.
         Series;
         own {
             /// Delay of a measurement.
@@ -416,18 +416,42 @@ impl KeyValue for QueueLimit {
     }
 }
 
-pub(super) const LOSS: Shape = Shape::Variants(Loss::VARIANTS);
+const LOSS: Shape = Shape::Variants(Loss::VARIANTS);
 
 variants! {
-    /// Loss of packets on a link, random or listed.
+    /// Loss of packets on a link: random, measured or listed.
     #[derive(Debug, Clone, PartialEq)]
     pub enum Loss {
         alone {}
-        check = unchecked;
+        check = Loss::in_order;
         /// Independent loss of each packet.
         Independent as "probability" {
             /// Probability that a packet is lost.
             probability: f64 = PROBABILITY, Required;
+        }
+        /// Independent loss of each packet, with a probability that changes at given times.
+        Steps as "steps" {
+            /// Start of each step and its probability. The first step starts at "0 s". Each step
+            /// starts after the previous one.
+            steps: Vec<(Time, f64)> = Shape::List(&Shape::Pair(&TIME, &PROBABILITY)), Required;
+            /// Time after which the steps repeat. Default: no repetition, so the last step lasts to
+            /// the end of the run.
+            repeat_every: Option<Span> = POSITIVE_TIME, Optional;
+        }
+        /// Measured loss from a file, which may also contain a rate and a delay.
+        Series as "series" {
+            /// Path of a text table, relative to the scenario file. Its first line names the
+            /// columns, separated by commas: `time_s` and `loss_share`, the share of lost packets
+            /// from 0 to 1. Each row is valid until the time of the next row.
+            series: File = SERIES, Required;
+            /// Time after which the rows repeat. Default: no repetition, so the last row is valid
+            /// to the end of the run.
+            repeat_every: Option<Span> = POSITIVE_TIME, Optional;
+        }
+        /// Loss of a measurement.
+        Measurement as "measurement" {
+            /// Name of the measurement, which has the quantity `loss`.
+            measurement: String = Shape::Text, Required;
         }
         /// Loss with two states, good and bad. The state may change before each packet
         /// (Gilbert-Elliott model).
@@ -446,6 +470,23 @@ variants! {
                 Shape::List(&Shape::Integer { min: 1, max: i64::MAX as u64 }),
             ]), Required;
         }
+    }
+}
+
+impl Loss {
+    fn in_order(self, fields: &Fields, builder: &mut Builder<'_, '_>) -> Option<Self> {
+        match &self {
+            Loss::Measurement { .. } => {
+                refuse_measurement(fields, builder);
+                return None;
+            }
+            Loss::Steps {
+                steps,
+                repeat_every,
+            } => check_steps(steps, *repeat_every, fields, builder)?,
+            _ => {}
+        }
+        Some(self)
     }
 }
 

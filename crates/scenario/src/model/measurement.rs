@@ -106,6 +106,8 @@ key_table! {
         delay: Option<String> = Shape::Text, Optional;
         /// Round-trip time.
         round_trip: Option<String> = Shape::Text, Optional;
+        /// Share of lost packets.
+        loss: Option<String> = Shape::Text, Optional;
         /// Data of a TCP flow that was sent, acknowledged or delivered, for `fadeout fit`.
         data: Option<String> = Shape::Text, Optional;
         /// Congestion window of a TCP flow, for `fadeout fit`.

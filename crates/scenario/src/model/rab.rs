@@ -1,6 +1,6 @@
 //! Radio access bearers of 2G and 3G.
 
-use super::link::{DISCIPLINE, LOSS};
+use super::link::DISCIPLINE;
 use super::{Loss, Named, QueueLimit, RateModel};
 use crate::keys::RATE;
 use crate::shape::Presence::{Default, FirstOfKind, Optional, Required};
@@ -51,7 +51,10 @@ key_table! {
         /// transmitted.
         queue: RabQueue = Shape::Table(RabQueue::KEYS), Default("{}");
         /// Loss of arriving packets, random or listed. Default: no loss.
-        loss: Option<Loss> = LOSS, Optional;
+        loss: Option<Loss> = Shape::Variants(&chosen(
+            Loss::VARIANTS,
+            ["probability", "steps", "gilbert-elliott", "arrivals"],
+        )), Optional;
     }
 }
 

@@ -242,7 +242,8 @@ fn values_of_another_kind_are_refused() {
 fn tables_say_which_sorts_there_are() {
     let error = link_mistake(
         "loss = { probabilty = 0.1 }",
-        "7:1: expected a table with `probability`, `gilbert-elliott` or `arrivals`",
+        "7:1: expected a table with `probability`, `steps`, `series`, `measurement`, \
+         `gilbert-elliott` or `arrivals`",
     );
     assert_eq!(error.suggestion.as_deref(), Some("`probability`"));
     link_mistake(

@@ -268,6 +268,28 @@ pub(super) fn loss(loss: Option<&scenario::Loss>) -> Result<link::LossConfig, St
     Ok(match loss {
         None => link::LossConfig::None,
         Some(&M::Independent { probability }) => link::LossConfig::Independent { probability },
+        Some(M::Steps {
+            steps,
+            repeat_every,
+        }) => link::LossConfig::Steps {
+            steps: steps
+                .iter()
+                .map(|&(at, probability)| link::LossStep {
+                    at: at.since(Time::ZERO),
+                    probability,
+                })
+                .collect(),
+            repeat_every: *repeat_every,
+        },
+        Some(M::Series {
+            series,
+            repeat_every,
+        }) => link::LossConfig::Steps {
+            steps: link::series::losses(&series.bytes)
+                .map_err(|error| format!("{}: {error}", series.path))?,
+            repeat_every: *repeat_every,
+        },
+        Some(M::Measurement { .. }) => unreachable!("the scenario refuses a measurement"),
         Some(M::GilbertElliott { states }) => {
             link::LossConfig::GilbertElliott(link::GilbertElliott {
                 good_to_bad: states.to_bad,

@@ -12,7 +12,7 @@ use std::fmt::Write;
 use std::path::Path;
 
 /// Prefixes of keys that do not affect the world, with the reason.
-const ELSEWHERE: [(&str, &str); 28] = [
+const ELSEWHERE: [(&str, &str); 29] = [
     ("title", "figures have it"),
     (
         "seed",
@@ -51,6 +51,7 @@ const ELSEWHERE: [(&str, &str); 28] = [
     ("link.*.rate.quantity", "the same"),
     ("link.*.delay.measurement", "the same"),
     ("link.*.delay.quantity", "the same"),
+    ("link.*.loss.measurement", "the same"),
     ("channel-file.*.measurement", "the same"),
     ("channel-file.*.ue", "the same"),
     ("channel-file.*.cell", "the same"),
