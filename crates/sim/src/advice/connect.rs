@@ -130,7 +130,9 @@ fn loss<'a>(flow: &Flow, endpoints: &'a Endpoints, is_multipath: bool) -> Option
             is_multipath,
         });
     }
-    flow.aborted_at.map(|at| Loss::GivenUp {
+    // An end that waits for the lost close of its peer gives up after all data have arrived.
+    let aborted_at = flow.aborted_at.filter(|_| flow.completed_at.is_none());
+    aborted_at.map(|at| Loss::GivenUp {
         at,
         was_open: flow.established_at.is_some(),
         delivered: flow.delivered,
