@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import warnings
 from pathlib import Path
 from typing import Any
 
@@ -202,3 +203,60 @@ def test_a_run_keeps_its_logs_of_quic(tmp_path: Path):
             assert isinstance(path, Path)
             assert path.read_bytes() == text
     assert fadeout.run(LINK, set=flow()).qlogs == {}
+
+
+LINK_OF_INTEROP = """
+[link.path]
+from = "server"
+to = "phone"
+rate = "10 Mbit/s"
+delay = "15 ms"
+queue = { limit = "25 packets" }
+"""
+"""Link of the cases of QUIC Interop Runner."""
+
+
+def lossy(share: float) -> str:
+    """Returns the lines of a link that loses packets in both directions."""
+    return f"loss.probability = {share}\nreverse.loss.probability = {share}\n"
+
+
+HOLES = """
+[blockage.hole]
+link = "path"
+schedule = { period = "7 s", duration = "2 s", phase = "5 s" }
+effect = "dropped-on-arrival"
+"""
+CROSS = '[flow.cross]\nfrom = "server"\nto = "phone"\n'
+
+# Name of the case in github.com/quic-interop/quic-interop-runner, limit of its time, number of
+# connections, bytes of a file, text after the link, and size of the certificate. The runner loses
+# at most three packets in a row, and here there is no such limit.
+INTEROP = [
+    ("longrtt", 60, 1, 3_000, 'delay = "750 ms"\n', "2 kB"),
+    ("handshakeloss", 300, 50, 1_000, lossy(0.3), "2 kB"),
+    ("transferloss", 60, 1, 2_000_000, lossy(0.02), "2 kB"),
+    ("blackhole", 60, 1, 10_000_000, HOLES, "2 kB"),
+    ("amplificationlimit", 60, 1, 5_000, "reverse.loss.arrivals = [2, 3, 4, 5, 6, 7]\n", "9 kB"),
+    ("crosstraffic", 180, 1, 25_000_000, CROSS, "2 kB"),
+]
+
+
+@pytest.mark.parametrize("crypto", ["null", "tls"])
+@pytest.mark.parametrize("case", INTEROP, ids=[case[0] for case in INTEROP])
+def test_a_case_of_the_interop_runner_ends_in_its_time(case: Any, crypto: str):
+    name, limit_s, count, size, more, certificate = case
+    link = LINK_OF_INTEROP
+    if name == "longrtt":
+        link = link.replace('delay = "15 ms"\n', "")
+    request = {"kind": "ftp", "size": size, "request-size": 100}
+    keys = {**flow(crypto=crypto, certificate=certificate), "flow.page.application": request}
+    if count > 1:
+        keys |= {"flow.page.count": count, "flow.page.start-spacing": "1 s"}
+    # An end whose peer's close was lost times out after all data have arrived, without a warning.
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        results = fadeout.run(f'duration = "{limit_s} s"{link}{more}', set=keys)
+    pages = results.flows.filter(pl.col("profile") == "quic")
+    assert pages["delivered_bytes"].to_list() == [size] * count
+    assert pages["flow_completion_time_s"].null_count() == 0
