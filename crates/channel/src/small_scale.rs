@@ -33,8 +33,9 @@ pub(super) struct SmallScale {
     /// a LOS state without fading. The waves are drawn on first use, because most interfering links
     /// need only the mean power.
     drawn: [OnceLock<Box<[Option<Rays>]>>; 2],
-    /// Fading plans of this link only, used if K factor or delay spread depend on the position.
-    own: [Option<Box<Plan>>; 2],
+    /// Fading plans of this link only, used if K factor or delay spread depend on the position. They
+    /// are made on first use, too, because a plan takes several kilobytes.
+    own: [OnceLock<Box<Plan>>; 2],
     /// Share of LOS in the mean power.
     los_share: f64,
     seed: u64,
@@ -52,7 +53,7 @@ impl SmallScale {
     pub(super) fn new(seed: u64, entity: u64) -> SmallScale {
         SmallScale {
             drawn: [OnceLock::new(), OnceLock::new()],
-            own: [None, None],
+            own: [OnceLock::new(), OnceLock::new()],
             los_share: 0.0,
             seed,
             entity,
@@ -95,16 +96,31 @@ impl SmallScale {
         }
     }
 
-    /// Returns the link's own plan for a LOS state, so that the caller can replace it.
-    pub(super) fn own_mut(&mut self, condition: usize) -> &mut Option<Box<Plan>> {
-        &mut self.own[condition]
+    /// Returns the link's own plan for a LOS state, so that the caller can replace it. `None` before
+    /// its first use.
+    pub(super) fn own_mut(&mut self, condition: usize) -> Option<&mut Plan> {
+        self.own[condition].get_mut().map(Box::as_mut)
+    }
+
+    /// Makes the link's own plans of the LOS states that contribute to the channel, before their
+    /// use. `make` returns the plan of a LOS state, and `None` if it is that of all links.
+    #[inline]
+    pub(super) fn make_own(&self, make: impl Fn(usize) -> Option<Plan>) {
+        for n in [LOS, NLOS] {
+            if self.involves(n)
+                && self.own[n].get().is_none()
+                && let Some(plan) = make(n)
+            {
+                // Another thread has made the same plan, if any.
+                let _ = self.own[n].set(Box::new(plan));
+            }
+        }
     }
 
     #[inline]
     fn plan<'a>(&'a self, shared: &'a Fadings, condition: usize) -> &'a Plan {
-        self.own[condition]
-            .as_deref()
-            .unwrap_or(&shared.plans[condition])
+        let own = self.own[condition].get();
+        own.map_or(&shared.plans[condition], Box::as_ref)
     }
 
     /// Returns true if sub-bands have different fading.

@@ -41,7 +41,8 @@ pub(crate) struct Mix {
 }
 
 impl Mix {
-    const NONE: Mix = Mix {
+    /// Powers before the first evaluation.
+    pub(super) const NONE: Mix = Mix {
         direct: 0.0,
         clusters: [0.0; MOST_CLUSTERS],
         delays_s: [0.0; MOST_CLUSTERS],
@@ -98,6 +99,7 @@ impl LinkClusters {
         let steered = known.map_or_else(|| antennas.steering(beams), |(_, _, steered)| steered);
         let pair = antennas.steered_as(&steered);
         if known.is_none() {
+            let is_first = self.known.is_none();
             self.known = Some((cell, beams, steered));
             for n in 0..4_i64 {
                 let place = (
@@ -106,6 +108,10 @@ impl LinkClusters {
                 );
                 let scatter = self.map.scatter_at(&corner(place));
                 self.corners[n as usize] = gains(scatter, &pair);
+            }
+            // Many pairs of a UE and a cell are evaluated once, when the UE chooses a cell.
+            if is_first {
+                self.map.forget();
             }
         }
         let (right, up) = (x - x.floor(), y - y.floor());

@@ -15,4 +15,5 @@ mod place;
 mod scattering;
 
 pub use law::ClusterLaw;
+pub(crate) use link::Mix;
 pub(crate) use scattering::{Laws, Scattering, ScatteringInputs};

@@ -22,6 +22,9 @@ const NUMBERS: usize = 6;
 /// spreads.
 const DRAWN: usize = 4 + NUMBERS * MOST_CLUSTERS;
 
+/// Random numbers at the four corners of a lattice square.
+type Corners = Box<[[f32; DRAWN]; 4]>;
+
 /// Group of rays of about the same delay and the same directions.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub(crate) struct Cluster {
@@ -96,10 +99,10 @@ pub(crate) struct ClusterMap {
     site: u64,
     /// Side of the direct path on which each cluster lies: azimuth and zenith of departure, azimuth
     /// and zenith of arrival.
-    sides: [[f64; 4]; MOST_CLUSTERS],
-    /// Random numbers at the corners of the lattice square of the last lookup.
-    corners: [Box<[f32; DRAWN]>; 4],
-    cell: Option<(i64, i64)>,
+    sides: [[i8; 4]; MOST_CLUSTERS],
+    /// Lattice square of the last lookup, and the random numbers at its corners. `None` before the
+    /// first lookup.
+    square: Option<((i64, i64), Corners)>,
     /// Inputs and result of the last lookup. `None` before the first lookup.
     last: Option<(Spot, Box<Scatter>)>,
 }
@@ -107,11 +110,10 @@ pub(crate) struct ClusterMap {
 impl ClusterMap {
     pub(crate) fn new(law: ClusterLaw, seed: u64, domain: &'static str, site: u64) -> ClusterMap {
         let mut stream = Stream::new(seed, domain, site);
-        let mut side = || if stream.chance(0.5) { 1.0 } else { -1.0 };
+        let mut side = || if stream.chance(0.5) { 1 } else { -1 };
         ClusterMap {
             sides: std::array::from_fn(|_| std::array::from_fn(|_| side())),
-            corners: std::array::from_fn(|_| Box::new([0.0; DRAWN])),
-            cell: None,
+            square: None,
             last: None,
             law,
             seed,
@@ -123,6 +125,11 @@ impl ClusterMap {
     /// Returns the number of clusters, which is the same at every position.
     pub(crate) fn count(&self) -> usize {
         self.law.clusters
+    }
+
+    /// Frees the results of lookups. Later lookups compute them again.
+    pub(crate) fn forget(&mut self) {
+        (self.square, self.last) = (None, None);
     }
 
     /// Returns the clusters at a position. A repeated call with the same inputs returns the stored
@@ -142,6 +149,10 @@ impl ClusterMap {
             Some((_, scatter)) => scatter,
             None => unreachable!("it was just made"),
         }
+    }
+
+    fn sides(&self, cluster: usize) -> [f64; 4] {
+        self.sides[cluster].map(f64::from)
     }
 
     /// Computes the clusters at a position, by steps 5 to 7 of the standard's procedure.
@@ -194,7 +205,7 @@ impl ClusterMap {
         };
         let most = (0..count).map(power).fold(0.0, f64::max);
         let turned = |n: usize| {
-            let (fall, sides, numbers) = (-ln(power(n) / most), &self.sides[n], numbers(n));
+            let (fall, sides, numbers) = (-ln(power(n) / most), self.sides(n), numbers(n));
             let azimuth = fall.max(0.0).sqrt() * (2.0 / 1.4) / azimuth_by;
             let zenith = fall.max(0.0) / zenith_by;
             [
@@ -232,13 +243,18 @@ impl ClusterMap {
         let step = self.law.distance_m;
         let (column, row) = ((x / step).floor(), (y / step).floor());
         let cell = (column as i64, row as i64);
-        if self.cell != Some(cell) {
-            self.cell = Some(cell);
-            for n in 0..4_i64 {
-                let corner = (cell.0 + (n & 1), cell.1 + (n >> 1));
-                self.draw(n as usize, corner);
+        let before = self.square.take();
+        let corners = match before {
+            Some((known, corners)) if known == cell => corners,
+            before => {
+                let mut corners =
+                    before.map_or_else(|| Box::new([[0.0; DRAWN]; 4]), |(_, corners)| corners);
+                for (n, numbers) in (0_i64..).zip(corners.iter_mut()) {
+                    self.draw(numbers, (cell.0 + (n & 1), cell.1 + (n >> 1)));
+                }
+                corners
             }
-        }
+        };
         let (right, up) = (x / step - column, y / step - row);
         let weights = [
             (1.0 - right) * (1.0 - up),
@@ -248,16 +264,17 @@ impl ClusterMap {
         ];
         let norm = weights.iter().map(|weight| weight * weight).sum::<f64>();
         let mut out = [0.0; DRAWN];
-        for (corner, weight) in self.corners.iter().zip(weights) {
+        for (corner, weight) in corners.iter().zip(weights) {
             let weight = weight / norm.sqrt();
             for (out, number) in out.iter_mut().zip(corner.iter()) {
                 *out += weight * f64::from(*number);
             }
         }
+        self.square = Some((cell, corners));
         out
     }
 
-    fn draw(&mut self, n: usize, (column, row): (i64, i64)) {
+    fn draw(&self, numbers: &mut [f32; DRAWN], (column, row): (i64, i64)) {
         // The corner's coordinates are hashed to a number that selects the random stream. Odd
         // multipliers keep neighbouring corners distinct, and the stream mixes the bits further.
         let entity = self
@@ -266,7 +283,7 @@ impl ClusterMap {
             .wrapping_add((column as u64).wrapping_mul(0xd6e8_feb8_6659_fd93))
             .wrapping_add((row as u64).wrapping_mul(0xa076_1d64_78bd_642f));
         let mut stream = Stream::new(self.seed ^ 0x636c_7573_7465_7273, self.domain, entity);
-        for number in self.corners[n].iter_mut() {
+        for number in numbers {
             *number = stream.normal() as f32;
         }
     }

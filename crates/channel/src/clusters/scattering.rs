@@ -33,11 +33,36 @@ pub(crate) struct Laws {
 /// Clusters of one link.
 #[derive(Debug)]
 pub(crate) struct Scattering {
-    clusters: [Option<Box<LinkClusters>>; 2],
+    clusters: Conditions,
     /// Beams toward the clusters. `None` before the first measurement or use of beams.
     aim: Option<Box<Aim>>,
     /// Time of the next measurement of the beams.
     due_at: Time,
+}
+
+/// Clusters of a link in LOS and in NLOS.
+///
+/// A LOS state takes several kilobytes. Most pairs of a UE and a cell are never in LOS, so the
+/// clusters of a state are made at their first use.
+#[derive(Debug)]
+struct Conditions {
+    made: [Option<Box<LinkClusters>>; 2],
+    /// True for a LOS state that has clusters, made or not.
+    has: [bool; 2],
+    seed: u64,
+    site: u64,
+}
+
+impl Conditions {
+    /// Returns the clusters in LOS state `n`. `None` if this state has none.
+    fn get(&mut self, n: usize, laws: &Laws) -> Option<&mut LinkClusters> {
+        let law = laws.clusters[n]?;
+        let (seed, site) = (self.seed, self.site);
+        Some(self.made[n].get_or_insert_with(|| {
+            let map = ClusterMap::new(law, seed, DOMAINS[n], site);
+            Box::new(LinkClusters::new(map))
+        }))
+    }
 }
 
 /// Inputs of an evaluation of the clusters.
@@ -66,12 +91,13 @@ const DOMAINS: [&str; 2] = ["radio.clusters.los", "radio.clusters.nlos"];
 
 impl Scattering {
     pub(crate) fn new(laws: &Laws, seed: u64, site: u64) -> Scattering {
-        let clusters = |n: usize| {
-            let map = ClusterMap::new(laws.clusters[n]?, seed, DOMAINS[n], site);
-            Some(Box::new(LinkClusters::new(map)))
-        };
         Scattering {
-            clusters: [clusters(LOS), clusters(NLOS)],
+            clusters: Conditions {
+                made: [None, None],
+                has: laws.clusters.map(|law| law.is_some()),
+                seed,
+                site,
+            },
             aim: None,
             due_at: Time::ZERO,
         }
@@ -80,12 +106,14 @@ impl Scattering {
     /// Returns the power received over each path at the last evaluation in LOS state `n`. `None` if
     /// this state has no clusters.
     pub(crate) fn mix(&self, n: usize) -> Option<&Mix> {
-        self.clusters[n].as_deref().map(LinkClusters::mix)
+        let made = self.clusters.made[n].as_deref();
+        self.has(n)
+            .then(|| made.map_or(&Mix::NONE, LinkClusters::mix))
     }
 
     /// Records the blockage of the direct path at a measurement of the beams.
     pub(crate) fn record_blockage(&mut self, at: Time, blockage_db: f64) {
-        if self.clusters.iter().any(Option::is_some) {
+        if self.clusters.has.contains(&true) {
             self.aim
                 .get_or_insert_default()
                 .record_blockage(at, blockage_db);
@@ -97,7 +125,7 @@ impl Scattering {
     /// last few measurements are computed.
     pub(crate) fn due(&mut self, now: Time, config: &ChannelConfig) -> Option<Time> {
         let period = config.beams.as_ref()?.tracking_period;
-        if self.clusters.iter().all(Option::is_none) || self.due_at > now {
+        if self.clusters.has == [false; 2] || self.due_at > now {
             return None;
         }
         let remembered = period * super::aim::MEMORY as u64;
@@ -124,7 +152,7 @@ impl Scattering {
     /// Returns true if LOS state `n` has clusters.
     #[inline]
     pub(crate) fn has(&self, n: usize) -> bool {
-        self.clusters[n].is_some()
+        self.clusters.has[n]
     }
 
     /// Computes the power received in LOS state `n` with the beams in use. `None` if this state has
@@ -143,13 +171,13 @@ impl Scattering {
         );
         if let (Some(base), Some(ue)) = others {
             let spot = inputs.spot(n, positions);
-            let clusters = self.clusters[n].as_mut()?;
+            let clusters = self.clusters.get(n, inputs.laws)?;
             return Some(clusters.evaluate_once(&spot, antennas, Beams { base, ue }, blockage_db));
         }
         let mut beams = self.beams(&mut inputs, antennas);
         beams.base = others.0.unwrap_or(beams.base);
         beams.ue = others.1.unwrap_or(beams.ue);
-        let clusters = self.clusters[n].as_mut()?;
+        let clusters = self.clusters.get(n, inputs.laws)?;
         let place = (positions.1.x, positions.1.y);
         let direct = Direct {
             directions: directions(positions),
@@ -210,7 +238,7 @@ impl Scattering {
                 inputs.spot(NLOS, (base, there)),
             ];
             let blockage_db = key.blockage_db as f64;
-            let mut best = |n: usize| match &mut all_clusters[n] {
+            let mut best = |n: usize| match all_clusters.get(n, inputs.laws) {
                 Some(clusters) => clusters.choose(&spots[n], antennas, blockage_db),
                 None => Beams {
                     base: spots[n].directions.0,
@@ -225,7 +253,7 @@ impl Scattering {
             }
             let (los, nlos) = (best(LOS), best(NLOS));
             let mut power = |beams| {
-                let mut of_condition = |n: usize| match &mut all_clusters[n] {
+                let mut of_condition = |n: usize| match all_clusters.get(n, inputs.laws) {
                     Some(clusters) => {
                         let tried = clusters.evaluate_once(&spots[n], antennas, beams, blockage_db);
                         tried.gain

@@ -9,7 +9,7 @@ use crate::antenna::management::FailureMonitor;
 use crate::antenna::recovery::CallerBeams;
 use crate::antenna::tracking::BeamTrack;
 use crate::blockage::{MAX_BLOCKAGES, Process, View};
-use crate::clusters::{Scattering, ScatteringInputs};
+use crate::clusters::{Mix, Scattering, ScatteringInputs};
 use crate::ends::LinkEnds;
 use crate::fading::Plan;
 use crate::fading::rays::Place;
@@ -34,8 +34,7 @@ pub(super) struct FullLink {
     pub(super) track: Option<Box<BeamTrack>>,
     fading: SmallScale,
     pub(super) scattering: Scattering,
-    /// Decimal logarithms of the delay spreads in seconds for which the link's own fading plans
-    /// were computed.
+    /// Decimal logarithms of the delay spreads in seconds of the link's own fading plans.
     spreads_lg: [f64; 2],
     pub(super) latest_ends: Option<LatestEnds>,
     pub(super) large_scale: LargeScale,
@@ -157,6 +156,7 @@ impl FullLink {
         let Some(latest_ends) = &self.latest_ends else {
             return out.fill(1.0);
         };
+        self.fading.make_own(|n| self.own_plan(n));
         let (place, direct_turns) = self.place(latest_ends, t);
         let fadings = &self.path.shared.fadings;
         self.fading.gains(fadings, place, direct_turns, out);
@@ -167,6 +167,7 @@ impl FullLink {
         let Some(latest_ends) = &self.latest_ends else {
             return 1.0;
         };
+        self.fading.make_own(|n| self.own_plan(n));
         let (place, direct_turns) = self.place(latest_ends, t);
         let (fadings, sub_bands) = (&self.path.shared.fadings, self.path.shared.config.sub_bands);
         self.fading
@@ -200,12 +201,10 @@ impl FullLink {
             && self.fading.involves(LOS)
         {
             let k_db = law.mean + law.deviation * self.path.maps.k_factor(place);
-            if self.scattering.mix(LOS).is_none() {
-                let plan = Plan::rician(k_db);
-                match self.fading.own_mut(LOS) {
-                    Some(own) => **own = plan,
-                    none => *none = Some(Box::new(plan)),
-                }
+            if self.scattering.mix(LOS).is_none()
+                && let Some(own) = self.fading.own_mut(LOS)
+            {
+                *own = Plan::rician(k_db);
             }
             self.large_scale.k_factor_db = Some(k_db);
         }
@@ -215,14 +214,14 @@ impl FullLink {
             }
             if let Some(law) = shared.laws.delay_spread[n] {
                 let decades = law.mean + law.deviation * self.path.maps.delay_spread(n, place);
-                let own = self.fading.own_mut(n);
-                let plan = own.get_or_insert_with(|| Box::new(shared.fadings.plans[n].clone()));
-                if let Some(mix) = self.scattering.mix(n) {
-                    let taps = (&mix.clusters[..mix.count], &mix.delays_s[..mix.count]);
-                    plan.lay(mix.direct, taps, mix.gain);
-                } else if self.spreads_lg[n] != decades {
-                    self.spreads_lg[n] = decades;
-                    plan.stretch(pow(10.0, decades));
+                let is_known = self.spreads_lg[n] == decades;
+                self.spreads_lg[n] = decades;
+                if let Some(own) = self.fading.own_mut(n) {
+                    match self.scattering.mix(n) {
+                        Some(mix) => lay(own, mix),
+                        None if is_known => {}
+                        None => own.stretch(pow(10.0, decades)),
+                    }
                 }
                 let is_los = self.large_scale.state == State::Los;
                 if is_los == (n == LOS) {
@@ -230,6 +229,26 @@ impl FullLink {
                 }
             }
         }
+    }
+
+    /// Returns the link's own fading plan in LOS state `n` at the last evaluation. `None` if all
+    /// links of the carrier have the same plan.
+    fn own_plan(&self, n: usize) -> Option<Plan> {
+        let shared = &self.path.shared;
+        let mix = self.scattering.mix(n);
+        let k_db = self.large_scale.k_factor_db;
+        let k_db = k_db.filter(|_| n == LOS && mix.is_none());
+        let has_spread = shared.laws.delay_spread[n].is_some();
+        if k_db.is_none() && !has_spread {
+            return None;
+        }
+        let mut plan = k_db.map_or_else(|| shared.fadings.plans[n].clone(), Plan::rician);
+        match mix {
+            Some(mix) if has_spread => lay(&mut plan, mix),
+            None if has_spread => plan.stretch(pow(10.0, self.spreads_lg[n])),
+            _ => {}
+        }
+        Some(plan)
     }
 
     fn evaluate(
@@ -475,4 +494,10 @@ impl FullLink {
             config.ue_antenna.gain_dbi(up, ue_beam),
         )
     }
+}
+
+/// Sets the taps of a plan to the clusters of the last evaluation.
+fn lay(plan: &mut Plan, mix: &Mix) {
+    let taps = (&mix.clusters[..mix.count], &mix.delays_s[..mix.count]);
+    plan.lay(mix.direct, taps, mix.gain);
 }
