@@ -229,9 +229,9 @@ effect = "dropped-on-arrival"
 """
 CROSS = '[flow.cross]\nfrom = "server"\nto = "phone"\n'
 
-# Name of the case in github.com/quic-interop/quic-interop-runner, limit of its time, number of
+# Cases of github.com/quic-interop/quic-interop-runner: name, limit of the time, number of
 # connections, bytes of a file, text after the link, and size of the certificate. The runner loses
-# at most three packets in a row, and here there is no such limit.
+# at most three packets in a row. Here there is no such limit.
 INTEROP = [
     ("longrtt", 60, 1, 3_000, 'delay = "750 ms"\n', "2 kB"),
     ("handshakeloss", 300, 50, 1_000, lossy(0.3), "2 kB"),

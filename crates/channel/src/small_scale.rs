@@ -33,8 +33,8 @@ pub(super) struct SmallScale {
     /// a LOS state without fading. The waves are drawn on first use, because most interfering links
     /// need only the mean power.
     drawn: [OnceLock<Box<[Option<Rays>]>>; 2],
-    /// Fading plans of this link only, used if K factor or delay spread depend on the position. They
-    /// are made on first use, too, because a plan takes several kilobytes.
+    /// Fading plans of this link only, used if K factor or delay spread depend on the position.
+    /// They are made on first use, too, because a plan takes several kilobytes.
     own: [OnceLock<Box<Plan>>; 2],
     /// Share of LOS in the mean power.
     los_share: f64,
@@ -96,8 +96,8 @@ impl SmallScale {
         }
     }
 
-    /// Returns the link's own plan for a LOS state, so that the caller can replace it. `None` before
-    /// its first use.
+    /// Returns the link's own plan for a LOS state, so that the caller can replace it. `None`
+    /// before its first use.
     pub(super) fn own_mut(&mut self, condition: usize) -> Option<&mut Plan> {
         self.own[condition].get_mut().map(Box::as_mut)
     }

@@ -1,8 +1,8 @@
 //! Measured rate, delay and loss over time, as a text table.
 //!
 //! The first line has the names of the columns, separated by commas: `time_s`, and at least one of
-//! `rate_mbps`, `delay_ms` and `loss_share`. Each other line applies from its time until that of the next line. The first
-//! time is 0.
+//! `rate_mbps`, `delay_ms` and `loss_share`. Each other line applies from its time until that of
+//! the next line. The first time is 0.
 
 use crate::lines::{meaningful, shown};
 use crate::loss::LossStep;
