@@ -70,7 +70,8 @@ ZIG := $(if $(filter Linux,$(shell uname -s)),--zig --compatibility manylinux201
 wheel: $(VENV)/.zig ## Build a wheel into dist/, for machines without Rust; PGO= for a faster build
 	$(call say,wheel)
 	@test -z "$(PGO)" || rustup component add llvm-tools
-	$(BIN)/maturin build --release --locked --out dist $(PGO) $(ZIG)
+	@# maturin finds zig by the Python of the path.
+	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --locked --out dist $(PGO) $(ZIG)
 	@ls dist/*.whl
 
 # The platform tag, and the symbols of the C library.
