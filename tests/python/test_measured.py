@@ -2,6 +2,8 @@
 
 import gzip
 import math
+import subprocess
+import sys
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -395,6 +397,15 @@ def test_the_loss_of_a_log_loses_that_share_of_packets(tmp_path: Path, table):
     sent = 4000
     # Five standard deviations of a binomial number.
     assert abs(len(drops) - 0.25 * sent) < 5 * math.sqrt(sent * 0.25 * 0.75)
+
+
+def test_a_scenario_without_measured_tables_needs_no_numpy(tmp_path: Path):
+    # The comment has the word for which the text is searched.
+    path = tmp_path / "plain.toml"
+    text = LOSSES.replace('[measurement.log]\nfile = "drive.csv"\n', "# no measurement\n")
+    path.write_text(text.replace('{ measurement = "log" }', "{ probability = 0.1 }"))
+    code = "import sys; sys.modules['numpy'] = None; import fadeout; fadeout.run(sys.argv[1])"
+    subprocess.run([sys.executable, "-c", code, str(path)], check=True)
 
 
 def test_a_loss_without_unit_is_refused(tmp_path: Path):

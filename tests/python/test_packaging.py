@@ -47,6 +47,8 @@ def test_a_wheel_works_in_an_empty_environment(tmp_path: Path):
     (tmp_path / "small.toml").write_text(SCENARIO)
     call(binaries / "fadeout", "run", "small.toml", "--out", "base", cwd=tmp_path)
     assert not (tmp_path / "base" / "figures").exists()
+    # A plain series needs no conversion, so that its scenario runs without the extra `data`.
+    call(binaries / "fadeout", "check", "drive-test", cwd=tmp_path)
 
     call(binaries / "pip", "install", "--quiet", f"{wheel}[study]", cwd=tmp_path)
     assert "fadeout 0." in call(binaries / "fadeout", "--version", cwd=tmp_path)

@@ -2,6 +2,9 @@
 
 Inputs that name a measurement, and files that are not in the simulator's plain form, become files
 in the user's cache, named by their content. Overrides put them into the scenario.
+
+Conversions need the extra `data`. Functions import them, so that scenarios without measured tables
+run without this extra.
 """
 
 import json
@@ -11,18 +14,19 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from fadeout import _names, _projection
+from fadeout import _names
 from fadeout._cache import kept_table
 from fadeout._native import ScenarioError, mistake_of_file
 from fadeout._quantities import seconds
-from fadeout.measured import replay
 from fadeout.measured.errors import MeasuredError
 from fadeout.measured.keys import is_valid
 from fadeout.measured.presets import is_path
-from fadeout.measured.sites import sites
 from fadeout.measured.table import Measurement, open_measurement
+
+if TYPE_CHECKING:
+    from fadeout._projection import Projection
 
 SERIES: Mapping[str, Mapping[str, tuple[str, float]]] = {
     "rate": {"rate": ("rate_mbps", 1.0), "uplink-rate": ("rate_mbps", 1.0)},
@@ -323,6 +327,8 @@ def _opportunities(one: Input, file: Path) -> list[str]:
 
 
 def _series(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:
+    from fadeout.measured import replay
+
     quantity = one.value.get("quantity", one.kind)
     column = SERIES[one.kind].get(quantity)
     if column is None:
@@ -350,6 +356,8 @@ def _with_any_gaps(measured: Measurement, one: Input) -> Measurement:
 
 
 def _channels(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:
+    from fadeout.measured import replay
+
     names = {key: one.value.get(key) for key in ("ue", "cell")}
     is_plain = "measurement" not in one.value
     is_serving_only = _is_serving_log(scenario, one)
@@ -396,6 +404,8 @@ def _serving_cells(tables: Mapping[str, Any]) -> Mapping[str, Any]:
 
 def _serving(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:
     """Returns the timetable of handovers, and the cell in which the UE starts."""
+    from fadeout.measured import replay
+
     ue = one.value.get("ue")
     if not isinstance(ue, str):
         return []
@@ -413,11 +423,13 @@ def _serving(scenario: _Scenario, one: Input, measured: Measurement) -> list[str
     return found
 
 
-def _projection_of(scenario: _Scenario, one: Input) -> _projection.Projection | None:
+def _projection_of(scenario: _Scenario, one: Input) -> "Projection | None":
     """Returns the projection of the network that the measurement names. None without one."""
     table = _measurement(scenario.tables, one) or {}
     if not isinstance(table.get("net"), str):
         return None
+    from fadeout import _projection
+
     try:
         return _projection.of_network(scenario.base / table["net"])
     except _projection.ProjectionError as error:
@@ -425,11 +437,15 @@ def _projection_of(scenario: _Scenario, one: Input) -> _projection.Projection | 
 
 
 def _sites(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:
+    from fadeout.measured.sites import sites
+
     found = sites(measured, _projection_of(scenario, one))
     return [f"cell.{one.name}.sites={found}"]
 
 
 def _positions(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:
+    from fadeout.measured import replay
+
     text = replay.positions(measured, scenario.duration_ns, _projection_of(scenario, one))
     kept = kept_table(text)
     return [f'ue.{one.name}.trace={{ file = "{kept}", format = "sumo-csv", id = "{replay.ID}" }}']
