@@ -63,16 +63,32 @@ demo: build ## Run one example: its table, what it shows, the paths of its figur
 
 # `PGO=` builds without the runs of tools/pgo_training.py, in a third of the time. `ZIG=` links with the C library
 # of this machine instead of glibc 2.17.
-PGO := --pgo
+PGO := 1
 ZIG := $(if $(filter Linux,$(shell uname -s)),--zig --compatibility manylinux2014)
+HOST = $(shell rustc -vV | sed -n 's/^host: //p')
+PROFILE := $(CURDIR)/target/pgo
 
 .PHONY: wheel
-wheel: $(VENV)/.zig ## Build a wheel into dist/, for machines without Rust; PGO= for a faster build
+wheel: $(VENV)/.zig $(if $(PGO),profile) ## Build a wheel into dist/, for machines without Rust; PGO= for a faster build
 	$(call say,wheel)
-	@test -z "$(PGO)" || rustup component add llvm-tools
 	@# maturin finds zig by the Python of the path.
-	PATH="$(CURDIR)/$(BIN):$$PATH" $(BIN)/maturin build --release --locked --out dist $(PGO) $(ZIG)
+	PATH="$(CURDIR)/$(BIN):$$PATH" RUSTFLAGS="$(if $(PGO),-Cprofile-use=$(PROFILE)/merged.profdata)" \
+		$(BIN)/maturin build --release --locked --target $(HOST) --out dist $(ZIG)
 	@ls dist/*.whl
+
+# The wheel that records the profile runs on this machine only. So it needs no zig, whose linker refuses options of
+# the profiler.
+.PHONY: profile
+profile: $(VENV)/.maturin
+	$(call say,profile)
+	rustup component add llvm-tools
+	rm -rf $(PROFILE)
+	$(PYTHON) -m venv $(PROFILE)/venv
+	RUSTFLAGS="-Cprofile-generate=$(PROFILE)/raw" \
+		$(BIN)/maturin build --release --locked --target $(HOST) --compatibility linux --out $(PROFILE)/wheel
+	$(PROFILE)/venv/bin/python -m pip install --quiet $(PROFILE)/wheel/*.whl
+	$(PROFILE)/venv/bin/python tools/pgo_training.py
+	$$(rustc --print sysroot)/lib/rustlib/$(HOST)/bin/llvm-profdata merge --output $(PROFILE)/merged.profdata $(PROFILE)/raw
 
 # The platform tag, and the symbols of the C library.
 .PHONY: check-wheel
