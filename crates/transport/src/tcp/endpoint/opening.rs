@@ -247,15 +247,15 @@ impl Opening {
         if is_reply {
             flags |= Flags::ACK;
         }
-        flags |= match (is_reply, common) {
-            _ if let Some(accurate) = accurate => accurate.syn_flags(!is_reply, self.syns),
+        let of_ecn = match (is_reply, common) {
             (_, EcnFeedback::None) => Flags::default(),
             (false, EcnFeedback::Accurate) => Flags::AE | Flags::ECE | Flags::CWR,
             (false, _) => Flags::ECE | Flags::CWR,
             (true, EcnFeedback::Accurate) => Flags::CWR,
             (true, _) => Flags::ECE,
         };
-        flags
+        let of_accurate = accurate.map(|it| it.syn_flags(!is_reply, self.syns));
+        flags | of_accurate.unwrap_or(of_ecn)
     }
 
     fn set_timer(&mut self, now: Time, after: Span) {
