@@ -243,18 +243,15 @@ impl ClusterMap {
         let step = self.law.distance_m;
         let (column, row) = ((x / step).floor(), (y / step).floor());
         let cell = (column as i64, row as i64);
-        let before = self.square.take();
-        let corners = match before {
-            Some((known, corners)) if known == cell => corners,
-            before => {
-                let mut corners =
-                    before.map_or_else(|| Box::new([[0.0; DRAWN]; 4]), |(_, corners)| corners);
-                for (n, numbers) in (0_i64..).zip(corners.iter_mut()) {
-                    self.draw(numbers, (cell.0 + (n & 1), cell.1 + (n >> 1)));
-                }
-                corners
-            }
+        let (known, mut corners) = match self.square.take() {
+            Some((known, corners)) => (Some(known), corners),
+            None => (None, Box::new([[0.0; DRAWN]; 4])),
         };
+        if known != Some(cell) {
+            for (n, numbers) in (0_i64..).zip(corners.iter_mut()) {
+                self.draw(numbers, (cell.0 + (n & 1), cell.1 + (n >> 1)));
+            }
+        }
         let (right, up) = (x / step - column, y / step - row);
         let weights = [
             (1.0 - right) * (1.0 - up),
