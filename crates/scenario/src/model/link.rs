@@ -129,14 +129,14 @@ const RATE_MODEL: Shape = Shape::AnyOf(&[
     Shape::Variants(RateModel::VARIANTS),
 ]);
 
-/// Declares a rate or a delay over time. The enum has the variants that both share. Its own
-/// variants are before the last shared variant and after it.
+/// Declares a rate, a delay or a loss over time. The enum has the variants that all share. Its own
+/// variants are before the shared variants, between them and after them.
 macro_rules! over_time {
     (
         $(#[$meta:meta])*
         pub enum $name:ident of $type:ty {
-            $(#[$alone_doc:meta])*
-            Constant;
+            alone { $($alone:tt)* }
+            own { $($first:tt)* }
             $(#[doc = $steps_doc:literal])+
             Steps = $shape:expr,
             $(#[doc = $step_doc:literal])+;
@@ -149,11 +149,9 @@ macro_rules! over_time {
         variants! {
             $(#[$meta])*
             pub enum $name {
-                alone {
-                    $(#[$alone_doc])*
-                    Constant($type),
-                }
+                alone { $($alone)* }
                 check = $name::in_order;
+                $($first)*
                 $(#[doc = $steps_doc])+
                 Steps as "steps" {
                     $(#[doc = $step_doc])+
@@ -166,8 +164,9 @@ macro_rules! over_time {
                 $(#[doc = $series_doc])+
                 Series as "series" {
                     /// Path of a text table, relative to the scenario file. Its first line names
-                    /// the columns, separated by commas: `time_s` with `rate_mbps`, `delay_ms` or
-                    /// both. Each row is valid until the time of the next row.
+                    /// the columns, separated by commas: `time_s`, and at least one of
+                    /// `rate_mbps`, `delay_ms` and `loss_share`, the share of lost packets from 0
+                    /// to 1. Each row is valid until the time of the next row.
                     series: File = SERIES, Required;
                     /// Time after which the rows repeat. Default: no repetition, so the last row is
                     /// valid to the end of the run.
@@ -183,8 +182,11 @@ over_time! {
     /// Rate of a link over time.
     #[derive(Debug, Clone, PartialEq)]
     pub enum RateModel of Rate {
-        /// Constant rate, which may be [`Rate::UNLIMITED`].
-        Constant;
+        alone {
+            /// Constant rate, which may be [`Rate::UNLIMITED`].
+            Constant(Rate),
+        }
+        own {}
         /// Rate that changes in steps at given times.
         Steps = RATE_OR_ZERO,
         /// Start of each step and its rate. The first step starts at "0 s". Each step starts after
@@ -277,8 +279,11 @@ over_time! {
     /// Delay of a link over time.
     #[derive(Debug, Clone, PartialEq, Eq)]
     pub enum DelayModel of Span {
-        /// Constant delay.
-        Constant;
+        alone {
+            /// Constant delay.
+            Constant(Span),
+        }
+        own {}
         /// Delay that changes in steps at given times.
         Steps = TIME,
         /// Start of each step and its delay. The first step starts at "0 s". Each step starts after
@@ -418,57 +423,51 @@ impl KeyValue for QueueLimit {
 
 const LOSS: Shape = Shape::Variants(Loss::VARIANTS);
 
-variants! {
+over_time! {
     /// Loss of packets on a link: random, measured or listed.
     #[derive(Debug, Clone, PartialEq)]
-    pub enum Loss {
+    pub enum Loss of f64 {
         alone {}
-        check = Loss::in_order;
-        /// Independent loss of each packet.
-        Independent as "probability" {
-            /// Probability that a packet is lost.
-            probability: f64 = PROBABILITY, Required;
+        own {
+            /// Independent loss of each packet.
+            Independent as "probability" {
+                /// Probability that a packet is lost.
+                probability: f64 = PROBABILITY, Required;
+            }
         }
         /// Independent loss of each packet, with a probability that changes at given times.
-        Steps as "steps" {
-            /// Start of each step and its probability. The first step starts at "0 s". Each step
-            /// starts after the previous one.
-            steps: Vec<(Time, f64)> = Shape::List(&Shape::Pair(&TIME, &PROBABILITY)), Required;
-            /// Time after which the steps repeat. Default: no repetition, so the last step lasts to
-            /// the end of the run.
-            repeat_every: Option<Span> = POSITIVE_TIME, Optional;
-        }
+        Steps = PROBABILITY,
+        /// Start of each step and its probability. The first step starts at "0 s". Each step starts
+        /// after the previous one.
+        ;
+        own {}
         /// Measured loss from a file, which may also contain a rate and a delay.
-        Series as "series" {
-            /// Path of a text table, relative to the scenario file. Its first line names the
-            /// columns, separated by commas: `time_s` and `loss_share`, the share of lost packets
-            /// from 0 to 1. Each row is valid until the time of the next row.
-            series: File = SERIES, Required;
-            /// Time after which the rows repeat. Default: no repetition, so the last row is valid
-            /// to the end of the run.
-            repeat_every: Option<Span> = POSITIVE_TIME, Optional;
-        }
-        /// Loss of a measurement.
-        Measurement as "measurement" {
-            /// Name of the measurement, which has the quantity `loss`.
-            measurement: String = Shape::Text, Required;
-        }
-        /// Loss with two states, good and bad. The state may change before each packet
-        /// (Gilbert-Elliott model).
-        GilbertElliott as "gilbert-elliott" {
-            /// The two states of the Gilbert-Elliott model.
-            states as "gilbert-elliott": GilbertElliott =
-                Shape::Table(GilbertElliott::KEYS), Required;
-        }
-        /// Loss of listed packets, given by the order of their arrival.
-        Arrivals as "arrivals" {
-            /// Ordinals of the lost packets in the order of arrival, increasing, where 1 is the
-            /// first packet. Or the path of a file with one ordinal in each line, relative to the
-            /// scenario file.
-            arrivals: LostArrivals = Shape::AnyOf(&[
-                Shape::File("a file with one ordinal in each line, relative to the scenario file"),
-                Shape::List(&Shape::Integer { min: 1, max: i64::MAX as u64 }),
-            ]), Required;
+        Series;
+        own {
+            /// Loss of a measurement.
+            Measurement as "measurement" {
+                /// Name of the measurement, which has the quantity `loss`.
+                measurement: String = Shape::Text, Required;
+            }
+            /// Loss with two states, good and bad. The state may change before each packet
+            /// (Gilbert-Elliott model).
+            GilbertElliott as "gilbert-elliott" {
+                /// The two states of the Gilbert-Elliott model.
+                states as "gilbert-elliott": GilbertElliott =
+                    Shape::Table(GilbertElliott::KEYS), Required;
+            }
+            /// Loss of listed packets, given by the order of their arrival.
+            Arrivals as "arrivals" {
+                /// Ordinals of the lost packets in the order of arrival, increasing, where 1 is the
+                /// first packet. Or the path of a file with one ordinal in each line, relative to
+                /// the scenario file.
+                arrivals: LostArrivals = Shape::AnyOf(&[
+                    Shape::File(
+                        "a file with one ordinal in each line, relative to the scenario file",
+                    ),
+                    Shape::List(&Shape::Integer { min: 1, max: i64::MAX as u64 }),
+                ]), Required;
+            }
         }
     }
 }
