@@ -210,7 +210,7 @@ LINK_OF_INTEROP = """
 from = "server"
 to = "phone"
 rate = "10 Mbit/s"
-delay = "15 ms"
+delay = "%s"
 queue = { limit = "25 packets" }
 """
 """Link of the cases of QUIC Interop Runner."""
@@ -227,28 +227,27 @@ link = "path"
 schedule = { period = "7 s", duration = "2 s", phase = "5 s" }
 effect = "dropped-on-arrival"
 """
+FIRST_LOST = "reverse.loss.arrivals = [2, 3, 4, 5, 6, 7]\n"
 CROSS = '[flow.cross]\nfrom = "server"\nto = "phone"\n'
 
-# Cases of github.com/quic-interop/quic-interop-runner: name, limit of the time, number of
-# connections, bytes of a file, text after the link, and size of the certificate. The runner loses
-# at most three packets in a row. Here there is no such limit.
+# Cases of github.com/quic-interop/quic-interop-runner. A row has the name, the limit of the time
+# and the delay of the link. Then it has the number of connections and the bytes of a file. Text
+# after the link and the size of the certificate are last. The runner loses at most three packets in
+# a row. Here there is no such limit.
 INTEROP = [
-    ("longrtt", 60, 1, 3_000, 'delay = "750 ms"\n', "2 kB"),
-    ("handshakeloss", 300, 50, 1_000, lossy(0.3), "2 kB"),
-    ("transferloss", 60, 1, 2_000_000, lossy(0.02), "2 kB"),
-    ("blackhole", 60, 1, 10_000_000, HOLES, "2 kB"),
-    ("amplificationlimit", 60, 1, 5_000, "reverse.loss.arrivals = [2, 3, 4, 5, 6, 7]\n", "9 kB"),
-    ("crosstraffic", 180, 1, 25_000_000, CROSS, "2 kB"),
+    ("longrtt", 60, "750 ms", 1, 3_000, "", "2 kB"),
+    ("handshakeloss", 300, "15 ms", 50, 1_000, lossy(0.3), "2 kB"),
+    ("transferloss", 60, "15 ms", 1, 2_000_000, lossy(0.02), "2 kB"),
+    ("blackhole", 60, "15 ms", 1, 10_000_000, HOLES, "2 kB"),
+    ("amplificationlimit", 60, "15 ms", 1, 5_000, FIRST_LOST, "9 kB"),
+    ("crosstraffic", 180, "15 ms", 1, 25_000_000, CROSS, "2 kB"),
 ]
 
 
 @pytest.mark.parametrize("crypto", ["null", "tls"])
 @pytest.mark.parametrize("case", INTEROP, ids=[case[0] for case in INTEROP])
 def test_a_case_of_the_interop_runner_ends_in_its_time(case: Any, crypto: str):
-    name, limit_s, count, size, more, certificate = case
-    link = LINK_OF_INTEROP
-    if name == "longrtt":
-        link = link.replace('delay = "15 ms"\n', "")
+    _, limit_s, delay, count, size, more, certificate = case
     request = {"kind": "ftp", "size": size, "request-size": 100}
     keys = {**flow(crypto=crypto, certificate=certificate), "flow.page.application": request}
     if count > 1:
@@ -256,7 +255,7 @@ def test_a_case_of_the_interop_runner_ends_in_its_time(case: Any, crypto: str):
     # An end whose peer's close was lost times out after all data have arrived, without a warning.
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        results = fadeout.run(f'duration = "{limit_s} s"{link}{more}', set=keys)
+        results = fadeout.run(f'duration = "{limit_s} s"{LINK_OF_INTEROP % delay}{more}', set=keys)
     pages = results.flows.filter(pl.col("profile") == "quic")
     assert pages["delivered_bytes"].to_list() == [size] * count
     assert pages["flow_completion_time_s"].null_count() == 0
