@@ -408,6 +408,13 @@ def test_a_scenario_without_measured_tables_needs_no_numpy(tmp_path: Path):
     subprocess.run([sys.executable, "-c", code, str(path)], check=True)
 
 
+def test_a_value_outside_of_its_range_has_the_unit_of_its_column(tmp_path: Path):
+    (tmp_path / "drive.csv").write_text("time_s,loss_percent\n0,0\n4,150\n")
+    (tmp_path / "drive.toml").write_text(LOSSES)
+    with pytest.raises(fadeout.ScenarioError, match="line 3: the loss is 150; expected 0 to 100 %"):
+        fadeout.check(tmp_path / "drive.toml")
+
+
 def test_a_loss_without_unit_is_refused(tmp_path: Path):
     (tmp_path / "drive.csv").write_text("time_s,loss\n0,0\n4,25\n8,0\n")
     path = tmp_path / "drive.toml"

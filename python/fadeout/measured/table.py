@@ -297,7 +297,8 @@ class Measurement:
                 f"{self.source.name}: the {quantity} is in {column.unit}; expected one of {units}",
                 key="units",
             )
-        numbers = self._numbers(frame, quantity) * described.units[column.unit]
+        factor = described.units[column.unit]
+        numbers = self._numbers(frame, quantity) * factor
         outside = (
             (numbers < described.low) | (numbers > described.high) | numbers.is_nan()
         ).fill_null(False)
@@ -305,8 +306,9 @@ class Measurement:
             row = int(outside.arg_max() or 0)
             raise self._wrong(
                 frame["row"][row],
-                f"the {quantity} is {frame[quantity][row]}; expected {described.low:g} to "
-                f"{described.high:g} {described.base_unit}, or a text of `missing`",
+                f"the {quantity} is {frame[quantity][row]}; expected "
+                f"{described.low / factor:g} to {described.high / factor:g} {column.unit}, or a "
+                "text of `missing`",
             )
         return numbers.alias(quantity)
 
