@@ -2,94 +2,29 @@
 
 Inputs that name a measurement, and files that are not in the simulator's plain form, become files
 in the user's cache, named by their content. Overrides put them into the scenario.
-
-Conversions need the extra `data`. Functions import them, so that scenarios without measured tables
-run without this extra.
 """
 
-import json
 import re
 import tomllib
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from fadeout import _names
-from fadeout._cache import kept_table
-from fadeout._native import ScenarioError, mistake_of_file
 from fadeout._quantities import seconds
 from fadeout.measured.errors import MeasuredError
+from fadeout.measured.inputs import MANAGEMENT, SERIES, Input, Scenario, inputs, measurement_of
 from fadeout.measured.keys import is_valid
 from fadeout.measured.presets import is_path
 from fadeout.measured.table import Measurement, open_measurement
 
-if TYPE_CHECKING:
-    from fadeout._projection import Projection
-
-SERIES: Mapping[str, Mapping[str, tuple[str, float]]] = {
-    "rate": {"rate": ("rate_mbps", 1.0), "uplink-rate": ("rate_mbps", 1.0)},
-    "delay": {"delay": ("delay_ms", 1.0), "round-trip": ("delay_ms", 0.5)},
-    "loss": {"loss": ("loss_share", 1.0)},
-}
-"""The simulator's column and the factor of each quantity that a key of a link may have."""
 SERIES_COLUMNS = {column for columns in SERIES.values() for column, _ in columns.values()}
-MANAGEMENT, SERVING = "mobility-management", "serving-cells"
-"""Table and key of replayed serving cells."""
 USES_CELLS = ("channel", "serving")
 """Kinds of inputs that depend on the serving cells and the UEs of the scenario."""
 PLAIN_BYTES = 64 << 20
 """Largest file that is examined as a whole for quotes."""
-
-
-@dataclass(frozen=True)
-class Input:
-    """An input of a scenario that is measured."""
-
-    kind: str
-    """`rate`, `delay`, `loss`, `channel`, `sites`, `serving` or `positions`."""
-    table: str
-    """Table of the scenario, such as `link`."""
-    name: str
-    key: str
-    """Key of the input, with the path of its table below the named one, such as `reverse.rate`."""
-    value: Mapping[str, Any]
-
-
-@dataclass(frozen=True)
-class _Scenario:
-    text: str
-    source: str
-    base: Path
-    given: Sequence[str]
-    tables: Mapping[str, Any]
-    duration_ns: int
-    opened: dict[str, Measurement] = field(default_factory=dict)
-    """Measurements that an earlier input has opened, by their names."""
-
-    def mistake(self, of: Input, error: MeasuredError) -> ScenarioError:
-        """Returns the error at the place of the key that causes it."""
-        measurement = of.value.get("measurement")
-        table, name, key = of.table, of.name, of.key.rpartition(".")[2]
-        in_measurement = error.key not in ("file", "measurement", "quantity")
-        if isinstance(measurement, str) and (in_measurement or error.key == "file"):
-            if (
-                isinstance(self.tables.get("measurement"), dict)
-                and measurement in self.tables["measurement"]
-            ):
-                table, name, key = "measurement", measurement, error.key
-        elif error.key != "file":
-            key = error.key
-        return mistake_of_file(
-            self.text,
-            f'{table} "{name}": {error}',
-            source_name=self.source,
-            overrides=list(self.given),
-            table=table,
-            name=name,
-            key=key,
-        )
 
 
 def overrides(text: str, source: str, base_dir: str | None, given: Sequence[str]) -> list[str]:
@@ -99,7 +34,7 @@ def overrides(text: str, source: str, base_dir: str | None, given: Sequence[str]
         ScenarioError: a table is missing or wrong.
     """
     tables = effective(text, given)
-    scenario = _Scenario(
+    scenario = Scenario(
         text, source, Path(base_dir or "."), given, tables, _duration_ns(tables.get("duration"))
     )
     found: list[str] = []
@@ -122,7 +57,7 @@ def files_named(text: str, given: Sequence[str]) -> list[str]:
 
 def _files_of(tables: Mapping[str, Any], one: Input) -> list[str]:
     """Returns the files that the conversion of an input reads, as the scenario names them."""
-    value = _measurement(tables, one) or one.value
+    value = measurement_of(tables, one) or one.value
     named = [value[key] for key in ("file", "series", "net") if isinstance(value.get(key), str)]
     preset = value.get("preset")
     return [*named, preset] if isinstance(preset, str) and is_path(preset) else named
@@ -174,55 +109,6 @@ def _duration_ns(written: object) -> int:
         return 0
 
 
-def inputs(tables: Mapping[str, Any]) -> Iterator[Input]:
-    """Yields the measured inputs of a scenario. Values of a wrong type are left out."""
-    for name, link in _named(tables, "link"):
-        for prefix, direction in (("", link), ("reverse.", link.get("reverse"))):
-            if not isinstance(direction, dict):
-                continue
-            for kind in SERIES:
-                value = direction.get(kind)
-                if isinstance(value, dict) and any(
-                    isinstance(value.get(key), str) for key in ("measurement", "series")
-                ):
-                    yield Input(kind, "link", name, prefix + kind, value)
-    for name, table in _named(tables, "channel-file"):
-        if any(isinstance(table.get(key), str) for key in ("measurement", "file")):
-            yield Input(
-                "channel",
-                "channel-file",
-                name,
-                "measurement" if "measurement" in table else "file",
-                table,
-            )
-    for name, cell in _named(tables, "cell"):
-        value = cell.get("sites")
-        if isinstance(value, dict) and isinstance(value.get("measurement"), str):
-            yield Input("sites", "cell", name, "sites", value)
-    cells = _serving_cells(tables)
-    if isinstance(cells.get("measurement"), str):
-        yield Input("serving", MANAGEMENT, "", SERVING, cells)
-    for name, ue in _named(tables, "ue"):
-        trace = ue.get("trace")
-        if isinstance(trace, dict) and isinstance(trace.get("measurement"), str):
-            yield Input("positions", "ue", name, "trace", trace)
-
-
-def _named(tables: Mapping[str, Any], kind: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    found = tables.get(kind)
-    for name, table in found.items() if isinstance(found, dict) else ():
-        if isinstance(table, dict):
-            yield name, table
-
-
-def _measurement(tables: Mapping[str, Any], one: Input) -> Mapping[str, Any] | None:
-    """Returns the table of the measurement that an input names. None if there is none."""
-    name = one.value.get("measurement")
-    known = tables.get("measurement")
-    table = known.get(name) if isinstance(known, dict) and isinstance(name, str) else None
-    return table if isinstance(table, dict) else None
-
-
 @dataclass(frozen=True)
 class _Table:
     """The file of an input."""
@@ -235,7 +121,7 @@ class _Table:
     keys: Mapping[str, Any] = field(default_factory=dict)
     """Keys of the measurement, without `net`."""
 
-    def opened(self, scenario: _Scenario) -> Measurement:
+    def opened(self, scenario: Scenario) -> Measurement:
         """Returns the table with its columns found."""
         if self.measurement is None:
             return open_measurement(self.file, name=self.named)
@@ -246,7 +132,7 @@ class _Table:
         return scenario.opened[self.measurement]
 
 
-def _table_of(scenario: _Scenario, one: Input) -> _Table | None:
+def _table_of(scenario: Scenario, one: Input) -> _Table | None:
     """Returns the table of an input. None if the input stays as it is.
 
     Raises:
@@ -257,7 +143,7 @@ def _table_of(scenario: _Scenario, one: Input) -> _Table | None:
         named = str(one.value.get("series") or one.value.get("file"))
         file = scenario.base / named
         return _Table(file, named) if file.is_file() and not is_plain(file, one.kind) else None
-    table = _measurement(scenario.tables, one)
+    table = measurement_of(scenario.tables, one)
     if table is None:
         known = scenario.tables.get("measurement")
         names = [*known] if isinstance(known, dict) else []
@@ -272,7 +158,7 @@ def _table_of(scenario: _Scenario, one: Input) -> _Table | None:
     )
 
 
-def _replaced(scenario: _Scenario, one: Input) -> list[str]:
+def _replaced(scenario: Scenario, one: Input) -> list[str]:
     """Returns the overrides in place of an input. Empty if it stays as it is.
 
     The runs of a campaign mostly have the same inputs, which are converted once.
@@ -285,10 +171,10 @@ def _replaced(scenario: _Scenario, one: Input) -> list[str]:
     if known is not None and all(Path(path).is_file() for path in _KEPT.findall(" ".join(known))):
         return known
     measured = table.opened(scenario)
-    if measured.preset is not None and measured.preset.kind == "mahimahi":
-        found = _opportunities(one, table.file)
-    else:
-        found = _CONVERTED[one.kind](scenario, one, measured)
+    # Scenarios without measured tables run without the extra `data`, which conversions need.
+    from fadeout.measured.conversions import converted
+
+    found = converted(scenario, one, measured, table.file)
     if key is not None:
         if len(_CONVERSIONS) >= MOST_CONVERSIONS:
             _CONVERSIONS.clear()
@@ -302,9 +188,9 @@ MOST_CONVERSIONS = 1000
 _KEPT = re.compile(r'(?:file|series) ?= ?"([^"]+)"')
 
 
-def _identity(scenario: _Scenario, one: Input) -> str | None:
+def _identity(scenario: Scenario, one: Input) -> str | None:
     """Returns a text that is equal for inputs with equal overrides. None if a file is missing."""
-    given = _measurement(scenario.tables, one) or {}
+    given = measurement_of(scenario.tables, one) or {}
     files = [scenario.base / named for named in _files_of(scenario.tables, one)]
     try:
         stats = [
@@ -314,152 +200,6 @@ def _identity(scenario: _Scenario, one: Input) -> str | None:
         return None
     tables = [scenario.tables.get(kind) for kind in (MANAGEMENT, "ue") if one.kind in USES_CELLS]
     return repr((one, given, stats, scenario.duration_ns, tables))
-
-
-def _opportunities(one: Input, file: Path) -> list[str]:
-    if one.kind != "rate":
-        raise MeasuredError(
-            f"{file.name} has delivery opportunities of mahimahi, which are a rate; expected the "
-            "key `rate` of a link",
-            key="measurement",
-        )
-    return [f'link.{one.name}.{one.key}={{ trace = "{file.absolute()}" }}']
-
-
-def _series(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:
-    from fadeout.measured import replay
-
-    quantity = one.value.get("quantity", one.kind)
-    column = SERIES[one.kind].get(quantity)
-    if column is None:
-        # The reader of scenarios reports the quantity.
-        return []
-    measured = _with_any_gaps(measured, one)
-    found = replay.steps(measured, quantity, scenario.duration_ns, column)
-    parts = [f'series = "{kept_table(found.text)}"']
-    repeat = one.value.get("repeat-every")
-    if found.repeat_ns is not None:
-        parts.append(f'repeat-every = "{found.repeat_ns} ns"')
-    elif isinstance(repeat, str):
-        parts.append(f'repeat-every = "{repeat}"')
-    return [f"link.{one.name}.{one.key}={{ {', '.join(parts)} }}"]
-
-
-def _with_any_gaps(measured: Measurement, one: Input) -> Measurement:
-    """Returns a table in which gaps may have any length if no measurement names it.
-
-    Plain files may have such gaps, too.
-    """
-    if "measurement" in one.value:
-        return measured
-    return replace(measured, keys=replace(measured.keys, maximum_gap_s=None))
-
-
-def _channels(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:
-    from fadeout.measured import replay
-
-    names = {key: one.value.get(key) for key in ("ue", "cell")}
-    is_plain = "measurement" not in one.value
-    is_serving_only = _is_serving_log(scenario, one)
-    text = replay.channels(
-        measured,
-        scenario.duration_ns,
-        names,
-        is_plain=is_plain,
-        is_serving_only=is_serving_only,
-    )
-    path = f"channel-file.{one.name}"
-    found = [f'{path}.file="{kept_table(text)}"']
-    if is_plain:
-        return found
-    keys = measured.keys
-    own = {
-        "outside": "hold" if keys.outside == "hold" else "error",
-        "interpolation": keys.interpolate,
-        "maximum-gap": f"{(keys.maximum_gap_s or 1_000_000):g} s",
-    }
-    if is_serving_only:
-        # A cell that does not serve has no rows.
-        own["maximum-gap"] = "1000000 s"
-    if keys.outside in ("repeat", "end"):
-        raise MeasuredError(
-            f'`outside = "{keys.outside}"` for channels; expected "hold" or "refuse"', key="outside"
-        )
-    found += [f'{path}.{key}="{value}"' for key, value in own.items() if key not in one.value]
-    return found
-
-
-def _is_serving_log(scenario: _Scenario, one: Input) -> bool:
-    """Returns True if the serving cells of the same measurement are replayed."""
-    cells = _serving_cells(scenario.tables)
-    return bool(cells) and cells.get("measurement") == one.value.get("measurement", "")
-
-
-def _serving_cells(tables: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Returns the table of replayed serving cells. Empty if there is none."""
-    management = tables.get(MANAGEMENT)
-    cells = management.get(SERVING) if isinstance(management, dict) else None
-    return cells if isinstance(cells, dict) else {}
-
-
-def _serving(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:
-    """Returns the timetable of handovers, and the cell in which the UE starts."""
-    from fadeout.measured import replay
-
-    ue = one.value.get("ue")
-    if not isinstance(ue, str):
-        return []
-    changes = replay.serving_cells(measured, scenario.duration_ns)
-    # The first entry has no effect on a UE that starts in this cell.
-    entries = ", ".join(
-        f'{{ at = "{change.at_ns} ns", ue = {json.dumps(ue)}, to = {json.dumps(change.cell)} }}'
-        for change in changes
-    )
-    found = [f"{MANAGEMENT}.timetable=[{entries}]"]
-    ues = scenario.tables.get("ue")
-    table = ues.get(ue) if isinstance(ues, dict) else None
-    if isinstance(table, dict) and "cell" not in table:
-        found.append(f"ue.{ue}.cell={json.dumps(changes[0].cell)}")
-    return found
-
-
-def _projection_of(scenario: _Scenario, one: Input) -> "Projection | None":
-    """Returns the projection of the network that the measurement names. None without one."""
-    table = _measurement(scenario.tables, one) or {}
-    if not isinstance(table.get("net"), str):
-        return None
-    from fadeout import _projection
-
-    try:
-        return _projection.of_network(scenario.base / table["net"])
-    except _projection.ProjectionError as error:
-        raise MeasuredError(str(error), key="net") from None
-
-
-def _sites(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:
-    from fadeout.measured.sites import sites
-
-    found = sites(measured, _projection_of(scenario, one))
-    return [f"cell.{one.name}.sites={found}"]
-
-
-def _positions(scenario: _Scenario, one: Input, measured: Measurement) -> list[str]:
-    from fadeout.measured import replay
-
-    text = replay.positions(measured, scenario.duration_ns, _projection_of(scenario, one))
-    kept = kept_table(text)
-    return [f'ue.{one.name}.trace={{ file = "{kept}", format = "sumo-csv", id = "{replay.ID}" }}']
-
-
-_CONVERTED: Mapping[str, Callable[[_Scenario, Input, Measurement], list[str]]] = {
-    "rate": _series,
-    "delay": _series,
-    "loss": _series,
-    "channel": _channels,
-    "positions": _positions,
-    "serving": _serving,
-    "sites": _sites,
-}
 
 
 def is_plain(file: Path, kind: str) -> bool:
