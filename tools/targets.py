@@ -35,13 +35,16 @@ def musl(name: str, *runner: str) -> Target:
 
     Zig compiles the C code of the library ring, which TLS needs.
     """
-    variable = name.replace("-", "_")
+    variable, processor = name.replace("-", "_"), name.partition("-")[0]
     zig = f"{sys.executable} -m ziglang"
     settings = {
         f"CARGO_TARGET_{variable.upper()}_LINKER": "rust-lld",
-        f"CC_{variable}": f"{zig} cc -target {name.partition('-')[0]}-linux-musl",
+        f"CC_{variable}": f"{zig} cc -target {processor}-linux-musl",
         f"AR_{variable}": f"{zig} ar",
     }
+    if processor == "x86_64":
+        # Cargo's `-march=x86-64` is no processor for zig, which takes the last of two.
+        settings[f"CFLAGS_{variable}"] = "-march=x86_64"
     return Target(name, runner, settings=settings)
 
 
