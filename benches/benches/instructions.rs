@@ -97,7 +97,7 @@ fn steady(end: usize) -> Replay {
 /// Linux's ACK compression would leave too few ACKs in flight.
 fn recovering() -> Replay {
     let mut config = TcpConfig::linux();
-    config.sack_compression = false;
+    config.acks.sack_compression = false;
     let mut pair = Pair::new(
         &config,
         LossConfig::Independent {
@@ -140,7 +140,7 @@ fn acknowledge(mut replay: Replay) -> Replay {
 fn avoiding(control: &str) -> Replay {
     let mut config = TcpConfig::linux();
     config.initial_ssthresh = 1_700.0;
-    config.receive_window = ReceiveWindow::Fixed { bytes: 1 << 26 };
+    config.buffers.receive_window = ReceiveWindow::Fixed { bytes: 1 << 26 };
     // ACKs may arrive in bursts. So the benchmark starts at the first instant with enough ACKs in
     // flight.
     let mut instants = (1000..1100).filter_map(|ms| {

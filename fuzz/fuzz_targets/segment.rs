@@ -82,20 +82,20 @@ fn bench(input: &mut Input<'_>) -> Bench {
     let none = Parameters::default();
     let mut config = TcpConfig::new(profile, &none).expect("the profile exists");
     let choices = input.byte();
-    config.ecn = match choices >> 6 {
+    config.acks.ecn = match choices >> 6 {
         0 => EcnMode::Automatic,
         1 => EcnMode::Classic,
         2 => EcnMode::Dctcp,
         _ => EcnMode::Accurate,
     };
-    config.tail_loss_probe ^= choices & 1 != 0;
-    config.nagle = choices & 2 != 0;
+    config.recovery.tail_loss_probe ^= choices & 1 != 0;
+    config.host.nagle = choices & 2 != 0;
     config.timestamps ^= choices & 4 != 0;
     if choices & 8 != 0 {
         config.mss = 88 + u32::from(input.byte());
     }
     if choices & 16 != 0 {
-        config.timer_tick = Span::ZERO;
+        config.timers.tick = Span::ZERO;
     }
     let congestion = Congestion::new(congestion, &none, Stream::new(1, "fuzz", 0));
     let congestion = congestion.expect("the congestion control exists");

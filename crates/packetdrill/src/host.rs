@@ -226,15 +226,15 @@ impl Host {
         } = opening;
         let mut config = config.clone();
         // Linux always requests ECN with DCTCP.
-        config.ecn = if matches!(congestion, Congestion::Dctcp(_)) {
+        config.acks.ecn = if matches!(congestion, Congestion::Dctcp(_)) {
             tcp::EcnMode::Automatic
         } else {
             ecn_of(self.settings.ecn, is_passive)
         };
-        let is_accurate = config.ecn == tcp::EcnMode::Accurate;
-        config.accurate_ecn = is_accurate.then_some(self.settings.accurate_ecn);
-        config.maximum_syns = self.settings.syns;
-        config.maximum_syn_acks = self.settings.syn_acks;
+        let is_accurate = config.acks.ecn == tcp::EcnMode::Accurate;
+        config.acks.accurate_ecn = is_accurate.then_some(self.settings.accurate_ecn);
+        config.timers.maximum_syns = self.settings.syns;
+        config.timers.maximum_syn_acks = self.settings.syn_acks;
         let mut endpoint = TcpEndpoint::new(&config, FlowId(0), congestion);
         if let (Some(syns), false) = (extras.syns, is_passive) {
             endpoint.set(self.now, SocketOption::SynCount(syns));

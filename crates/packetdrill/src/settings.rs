@@ -90,12 +90,12 @@ const UNLIMITED: u64 = u32::MAX as u64;
 impl Settings {
     /// Returns the default settings of Linux 6.12.
     pub(crate) fn linux() -> Settings {
-        let config = TcpConfig {
-            nagle: true,
-            timer_wheel: false,
-            send_buffer: None, // the buffer of the socket, which scripts check
-            ..TcpConfig::linux()
-        };
+        let config = TcpConfig::linux().changed(|tcp| {
+            tcp.host.nagle = true;
+            tcp.timers.wheel = false;
+            // Scripts check the buffer of the socket, so the model's buffer is off.
+            tcp.buffers.send = None;
+        });
         Settings {
             config,
             congestion: "cubic".to_owned(),
@@ -134,22 +134,22 @@ impl Settings {
         }
         let config = &mut self.config;
         config.slow_start_after_idle = false;
-        config.receive_window = ReceiveWindow::Autotuned {
+        config.buffers.receive_window = ReceiveWindow::Autotuned {
             max_bytes: (15 << 20) / 2,
         };
-        config.initial_receive_buffer = 540_000;
+        config.buffers.initial_receive = 540_000;
         config.timestamps = true;
-        config.recovery = LossRecovery::Rack;
-        config.tail_loss_probe = true;
-        config.frto = true;
-        config.duplicate_threshold = 3;
-        config.burst_window_divisor = 3;
-        config.pacing = Pacing::Automatic;
+        config.recovery.method = LossRecovery::Rack;
+        config.recovery.tail_loss_probe = true;
+        config.recovery.frto = true;
+        config.recovery.duplicate_threshold = 3;
+        config.host.burst_window_divisor = 3;
+        config.host.pacing = Pacing::Automatic;
     }
 
     /// Sets the largest receive buffer that leads to the window scale `scale`.
     pub(crate) fn suit_window_scale(&mut self, scale: u8) {
-        self.config.receive_window = ReceiveWindow::Autotuned {
+        self.config.buffers.receive_window = ReceiveWindow::Autotuned {
             max_bytes: (65_535 << scale.min(14)) / 2,
         };
     }
@@ -261,11 +261,11 @@ impl Settings {
     fn queue_discipline(&mut self, words: &[String]) -> Result<(), String> {
         let has = |word: &str| words.iter().any(|one| one == word);
         if has("fq") {
-            self.config.pacing = Pacing::On;
+            self.config.host.pacing = Pacing::On;
         } else if has("limit") || has("netem") {
             return Err("a queueing discipline that loses packets (a loss in the host)".to_owned());
         } else if has("pfifo") || has("pfifo_fast") || has("noqueue") || has("fq_codel") {
-            self.config.pacing = Pacing::Automatic;
+            self.config.host.pacing = Pacing::Automatic;
         } else if !has("delete") && !has("del") && !has("show") {
             return Err(format!("`{}`", words.join(" ")));
         }
@@ -301,7 +301,7 @@ impl Settings {
                 .strip_suffix("ms")
                 .and_then(|ms| ms.parse::<u64>().ok());
             let millis = millis.ok_or_else(|| format!("`rto_min {text}` (write `200ms`)"))?;
-            self.config.minimum_rto = Span::from_millis(millis.clamp(1, 120_000));
+            self.config.timers.minimum_rto = Span::from_millis(millis.clamp(1, 120_000));
         }
         if has("mtu") {
             let mtu = match after("mtu") {
@@ -396,8 +396,8 @@ impl Settings {
                 if name == "tcp_wmem" {
                     self.send_buffer = (*first, *largest);
                 } else {
-                    self.config.initial_receive_buffer = (*first).clamp(2_304, 1 << 30);
-                    self.config.receive_window = ReceiveWindow::Autotuned {
+                    self.config.buffers.initial_receive = (*first).clamp(2_304, 1 << 30);
+                    self.config.buffers.receive_window = ReceiveWindow::Autotuned {
                         max_bytes: (largest / 2).clamp(1_000, 1 << 30),
                     };
                 }
@@ -411,19 +411,20 @@ impl Settings {
     fn limit(&mut self, name: &str, number: u32) -> bool {
         let config = &mut self.config;
         match name {
-            "tcp_min_tso_segs" => config.minimum_burst = number.clamp(1, 64),
-            "tcp_tso_win_divisor" => config.burst_window_divisor = number.max(1),
-            "tcp_reordering" => config.duplicate_threshold = number.clamp(1, 300),
+            "tcp_min_tso_segs" => config.host.minimum_burst = number.clamp(1, 64),
+            "tcp_tso_win_divisor" => config.host.burst_window_divisor = number.max(1),
+            "tcp_reordering" => config.recovery.duplicate_threshold = number.clamp(1, 300),
             "tcp_rto_max_ms" => {
-                config.maximum_rto = Span::from_millis(u64::from(number.clamp(1_000, 120_000)));
+                config.timers.maximum_rto =
+                    Span::from_millis(u64::from(number.clamp(1_000, 120_000)));
             }
             "tcp_rto_min_us" => {
-                config.minimum_rto = Span::from_micros(u64::from(number.max(1_000)));
+                config.timers.minimum_rto = Span::from_micros(u64::from(number.max(1_000)));
             }
             "tcp_notsent_lowat" => self.low_water = u64::from(number),
-            "tcp_retries2" => config.maximum_retries = number.clamp(1, 100),
+            "tcp_retries2" => config.timers.maximum_retries = number.clamp(1, 100),
             "tcp_syn_retries" => self.syns = number.min(20) + 1,
-            "tcp_syn_linear_timeouts" => config.linear_syn_timeouts = number.min(20),
+            "tcp_syn_linear_timeouts" => config.timers.linear_syn_timeouts = number.min(20),
             "tcp_synack_retries" => self.syn_acks = number.min(20) + 1,
             _ => return false,
         }
@@ -443,13 +444,13 @@ impl Settings {
             "tcp_ecn_option" => self.accurate_ecn.sends_option = is_on,
             "tcp_ecn_fallback" => self.accurate_ecn.validates = is_on,
             "tcp_sack" if is_on => {
-                if !config.recovery.uses_sack() {
-                    config.recovery = LossRecovery::Rack;
+                if !config.recovery.method.uses_sack() {
+                    config.recovery.method = LossRecovery::Rack;
                 }
             }
-            "tcp_sack" => config.recovery = LossRecovery::NewReno,
-            "tcp_recovery" if config.recovery.uses_sack() => {
-                config.recovery = if number & 1 != 0 {
+            "tcp_sack" => config.recovery.method = LossRecovery::NewReno,
+            "tcp_recovery" if config.recovery.method.uses_sack() => {
+                config.recovery.method = if number & 1 != 0 {
                     LossRecovery::Rack
                 } else {
                     LossRecovery::Sack
@@ -457,13 +458,13 @@ impl Settings {
             }
             "tcp_recovery" => {}
             "tcp_timestamps" => config.timestamps = is_on,
-            "tcp_window_scaling" => config.window_scaling = is_on,
-            "tcp_early_retrans" => config.tail_loss_probe = number >= 3,
-            "tcp_frto" => config.frto = is_on,
+            "tcp_window_scaling" => config.buffers.window_scaling = is_on,
+            "tcp_early_retrans" => config.recovery.tail_loss_probe = number >= 3,
+            "tcp_frto" => config.recovery.frto = is_on,
             "tcp_slow_start_after_idle" => config.slow_start_after_idle = is_on,
             "tcp_syncookies" if number > 0 => self.has_syn_cookies = number == 2,
             "tcp_comp_sack_nr" | "tcp_comp_sack_delay_ns" if !is_on => {
-                config.sack_compression = false;
+                config.acks.sack_compression = false;
             }
             _ => return false,
         }
@@ -550,11 +551,11 @@ mod tests {
         );
         assert_eq!(slept, Ok(Span::from_millis(500)));
         let config = &settings.config;
-        assert_eq!(config.recovery, LossRecovery::NewReno);
-        assert!(!config.frto && config.slow_start_after_idle);
-        assert_eq!((config.minimum_burst, config.mss), (10, 8960));
+        assert_eq!(config.recovery.method, LossRecovery::NewReno);
+        assert!(!config.recovery.frto && config.slow_start_after_idle);
+        assert_eq!((config.host.minimum_burst, config.mss), (10, 8960));
         assert_eq!(
-            config.receive_window,
+            config.buffers.receive_window,
             ReceiveWindow::Autotuned { max_bytes: 4 << 20 }
         );
     }

@@ -102,10 +102,11 @@ impl Wanted<'_> {
                 // Linux doubles the number and advertises half of the result, so the window equals
                 // the number.
                 let bytes = number.unwrap_or(0).clamp(2_304, 1 << 29) as u64;
-                socket.config.receive_window = ReceiveWindow::Fixed { bytes };
+                socket.config.buffers.receive_window = ReceiveWindow::Fixed { bytes };
             }
             ("SO_MAX_PACING_RATE", number) => {
-                socket.config.maximum_pacing_rate = settings::pacing_rate(number.unwrap_or(-1));
+                socket.config.host.maximum_pacing_rate =
+                    settings::pacing_rate(number.unwrap_or(-1));
             }
             _ => return None,
         }
@@ -117,7 +118,7 @@ impl Wanted<'_> {
     fn of_endpoint(&self, socket: &mut Socket) -> Option<Result<SocketOption, Returned>> {
         Some(Ok(match self.name {
             "TCP_NODELAY" => {
-                socket.config.nagle = !self.is_on();
+                socket.config.host.nagle = !self.is_on();
                 SocketOption::NoDelay(self.is_on())
             }
             "TCP_CORK" => {
@@ -137,7 +138,7 @@ impl Wanted<'_> {
                     return Some(Err(INVALID));
                 };
                 let limit = (millis > 0).then(|| Span::from_millis(u64::from(millis)));
-                socket.config.user_timeout = limit;
+                socket.config.timers.user_timeout = limit;
                 SocketOption::UserTimeout(limit)
             }
             "TCP_QUICKACK" => SocketOption::QuickAck(self.is_on()),
@@ -211,7 +212,7 @@ impl Sockets {
             "TCP_KEEPIDLE" | "TCP_KEEPINTVL" | "TCP_KEEPCNT" if socket.waits_for_data => {}
             "TCP_RTO_MAX_MS" if !is_connected => match number {
                 Some(millis @ 1_000..=120_000) => {
-                    socket.config.maximum_rto = Span::from_millis(millis as u64);
+                    socket.config.timers.maximum_rto = Span::from_millis(millis as u64);
                 }
                 _ => return Ok(INVALID),
             },
@@ -260,7 +261,7 @@ impl Sockets {
                 }
             },
             "TCP_NOTSENT_LOWAT" => socket.extras.low_water.to_string(),
-            "TCP_NODELAY" => i32::from(!socket.config.nagle).to_string(),
+            "TCP_NODELAY" => i32::from(!socket.config.host.nagle).to_string(),
             "TCP_CORK" => i32::from(socket.is_corked).to_string(),
             "TCP_CONGESTION" => format!("\"{}\"", socket.congestion),
             "TCP_MAXSEG" => match connection {

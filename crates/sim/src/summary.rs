@@ -257,7 +257,9 @@ fn congestion_control(described: &scenario::Flow) -> String {
         Some(named) => named.name.clone(),
         None if described.is_quic() => DEFAULT_CONTROL.to_owned(),
         None => TcpConfig::new(&described.profile, &described.tcp)
-            .map_or("", |config| default_congestion_control(config.recovery))
+            .map_or("", |config| {
+                default_congestion_control(config.recovery.method)
+            })
             .to_owned(),
     }
 }

@@ -271,7 +271,7 @@ impl<'a> Flows<'a> {
             let built = match choose(flow) {
                 Some(custom) => Some(recipe.build_with(custom, (id, end))),
                 None if !recipe.is_known => {
-                    return Err(unknown_control(flow, recipe.config().recovery));
+                    return Err(unknown_control(flow, recipe.config().recovery.method));
                 }
                 // The endpoint of a flow with notices is built at once, because notices may arrive
                 // before the flow starts.
@@ -307,7 +307,7 @@ impl<'a> Flows<'a> {
         }
         let config = TcpConfig::new(&flow.profile, &flow.tcp)
             .ok_or_else(|| unknown(flow, "profile", &flow.profile))?;
-        let control = control_of(flow, config.recovery);
+        let control = control_of(flow, config.recovery.method);
         let recipe = Arc::new(Recipe::new(config, control, self.scenario.seed));
         self.latest = Some((flow, Arc::clone(&recipe)));
         Ok(recipe)

@@ -117,11 +117,11 @@ pub(super) fn add(
 /// so it has no Fast Open.
 fn check_settings(flow: &scenario::Flow, config: &TcpConfig) -> Result<(), BuildError> {
     let flow = flow.name.clone();
-    if config.ecn == EcnMode::Accurate {
+    if config.acks.ecn == EcnMode::Accurate {
         let reason = "a kernel has no accurate ECN; expected `ecn = \"classic\"`".to_owned();
         return Err(BuildError::Kernel { flow, reason });
     }
-    if config.fast_open {
+    if config.host.fast_open {
         let reason = "the program in a kernel connects before it writes, so it has no \
                       `fast-open`; expected no `fast-open`, or nodes without `kernel`";
         return Err(BuildError::FastOpen { flow, reason });
@@ -165,7 +165,7 @@ fn congestion_of(
 ) -> Result<&'static str, String> {
     let name = match (&flow.congestion_control, config) {
         (Some(named), _) => named.name.as_str(),
-        (None, Some(config)) => default_congestion_control(config.recovery),
+        (None, Some(config)) => default_congestion_control(config.recovery.method),
         (None, None) => "cubic",
     };
     linux_name(name).ok_or_else(|| {

@@ -55,7 +55,7 @@ pub(super) fn add(
             };
             let congestion = match coupled(described).or_else(|| choose(flow)) {
                 Some(congestion) => congestion,
-                None => flows.congestion(flow, config.tcp.recovery, endpoint)?,
+                None => flows.congestion(flow, config.tcp.recovery.method, endpoint)?,
             };
             // The opening end decides which paths are added and removed, and the other end follows.
             let path = if end == opener {
@@ -103,7 +103,7 @@ fn config(
 ) -> Result<MultipathConfig, BuildError> {
     let tcp = TcpConfig::new(&flow.profile, &flow.tcp)
         .ok_or_else(|| unknown(flow, "profile", &flow.profile))?;
-    if tcp.fast_open {
+    if tcp.host.fast_open {
         return Err(BuildError::FastOpen {
             flow: flow.name.clone(),
             reason: "`fast-open` together with Multipath TCP is not supported; expected a flow \

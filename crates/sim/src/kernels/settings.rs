@@ -30,7 +30,7 @@ const CONSTANTS: [Constant; 8] = [
     Constant {
         key: "minimum-rto",
         file: "tcp_rto_min_us",
-        value: |config| (config.minimum_rto.as_nanos() / 1_000).max(1),
+        value: |config| (config.timers.minimum_rto.as_nanos() / 1_000).max(1),
     },
     Constant {
         key: "timestamps",
@@ -45,27 +45,27 @@ const CONSTANTS: [Constant; 8] = [
     Constant {
         key: "frto",
         file: "tcp_frto",
-        value: |config| 2 * u64::from(config.frto),
+        value: |config| 2 * u64::from(config.recovery.frto),
     },
     Constant {
         key: "tail-loss-probe",
         file: "tcp_early_retrans",
-        value: |config| 3 * u64::from(config.tail_loss_probe),
+        value: |config| 3 * u64::from(config.recovery.tail_loss_probe),
     },
     Constant {
         key: "sack-compression",
         file: "tcp_comp_sack_nr",
-        value: |config| 44 * u64::from(config.sack_compression),
+        value: |config| 44 * u64::from(config.acks.sack_compression),
     },
     Constant {
         key: "maximum-retries",
         file: "tcp_retries2",
-        value: |config| config.maximum_retries.into(),
+        value: |config| config.timers.maximum_retries.into(),
     },
     Constant {
         key: "linear-syn-timeouts",
         file: "tcp_syn_linear_timeouts",
-        value: |config| config.linear_syn_timeouts.into(),
+        value: |config| config.timers.linear_syn_timeouts.into(),
     },
 ];
 
@@ -100,20 +100,20 @@ impl KernelSettings {
         config: &TcpConfig,
         given: &Parameters,
     ) -> Result<(), &'static str> {
-        let window = match config.receive_window {
+        let window = match config.buffers.receive_window {
             ReceiveWindow::Autotuned { max_bytes } => Some(max_bytes),
             ReceiveWindow::Fixed { bytes } => Some(bytes),
             ReceiveWindow::Shared => None,
         };
         if let Some(window) = window {
             // Linux counts overhead as buffer memory. Only half of the memory is for payload.
-            let memory = [config.initial_receive_buffer, 2 * window];
+            let memory = [config.buffers.initial_receive, 2 * window];
             raise(&mut self.receive, memory);
         }
-        if let Some(buffer) = config.send_buffer.filter(|it| it.maximum < u64::MAX) {
+        if let Some(buffer) = config.buffers.send.filter(|it| it.maximum < u64::MAX) {
             raise(&mut self.send, [buffer.initial, buffer.maximum]);
         }
-        self.has_ecn |= matches!(config.ecn, EcnMode::Classic | EcnMode::Dctcp);
+        self.has_ecn |= matches!(config.acks.ecn, EcnMode::Classic | EcnMode::Dctcp);
         for constant in &CONSTANTS {
             if given.0.iter().any(|(key, _)| key == constant.key) {
                 let value = (constant.value)(config);
@@ -175,9 +175,9 @@ mod tests {
             .expect("no constant differs");
         let usual = "net/ipv4/tcp_rmem=4096 131072 6291456";
         assert_eq!(settings.assignments(), [usual]);
-        config.receive_window = ReceiveWindow::Fixed { bytes: 1 << 20 };
-        config.send_buffer.as_mut().expect("a buffer").maximum = 1 << 22;
-        config.ecn = EcnMode::Classic;
+        config.buffers.receive_window = ReceiveWindow::Fixed { bytes: 1 << 20 };
+        config.buffers.send.as_mut().expect("a buffer").maximum = 1 << 22;
+        config.acks.ecn = EcnMode::Classic;
         settings
             .include(&config, Parameters::NONE)
             .expect("no constant differs");

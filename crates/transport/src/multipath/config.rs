@@ -28,14 +28,14 @@ pub struct MultipathConfig {
 impl MultipathConfig {
     /// Returns the configuration of a subflow. Its receive window is the connection's.
     pub(super) fn subflow(&self) -> TcpConfig {
-        TcpConfig {
-            receive_window: ReceiveWindow::Shared,
-            send_buffer: None, // The connection owns the send buffer.
-            multipath: true,
-            packet_memory: (self.tcp.packet_memory).with_option(MptcpOption::MAPPING_LEN),
-            is_linux_subflow: matches!(self.path_scheduler, PathSchedulerKind::Linux(_)),
-            ..self.tcp.clone()
-        }
+        self.tcp.clone().changed(|tcp| {
+            tcp.multipath = true;
+            tcp.buffers.receive_window = ReceiveWindow::Shared;
+            tcp.buffers.send = None; // The connection owns the send buffer.
+            let packet_memory = tcp.buffers.packet_memory;
+            tcp.buffers.packet_memory = packet_memory.with_option(MptcpOption::MAPPING_LEN);
+            tcp.host.is_linux_subflow = matches!(self.path_scheduler, PathSchedulerKind::Linux(_));
+        })
     }
 }
 

@@ -109,7 +109,7 @@ impl TcpEndpoint {
             opening: Opening::new(config),
             sender: Sender::new(config, flow, congestion),
             receiver: Receiver::new(config),
-            accurate: config.accurate_ecn.map(Accurate::new).map(Box::new),
+            accurate: config.acks.accurate_ecn.map(Accurate::new).map(Box::new),
         }
     }
 

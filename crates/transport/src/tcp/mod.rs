@@ -21,9 +21,10 @@ pub(crate) mod timer;
 
 pub use accurate::AccurateCounters;
 pub use config::{
-    AccurateEcn, AckRule, EcnMode, LossRecovery, LossResponse, NewRenoVariant, OutageResponse,
-    Pacing, PacketMemory, ReceiveWindow, RecoverGuard, ResilienceConfig, RtoRule, SendBufferConfig,
-    SendBufferRule, TcpConfig,
+    AccurateEcn, AckConfig, AckRule, BufferConfig, BufferGrowth, EcnMode, HostConfig, LossRecovery,
+    LossResponse, NewRenoVariant, OutageResponse, Pacing, PacketMemory, ReceiveWindow,
+    RecoverGuard, RecoveryConfig, ResilienceConfig, RtoRule, SendBufferConfig, SendBufferRule,
+    TcpConfig, TimerConfig,
 };
 pub(crate) use endpoint::SubflowView;
 pub use endpoint::{AppCommand, Calls, ConnectionState, SocketOption, TcpEndpoint};

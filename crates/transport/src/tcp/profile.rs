@@ -1,9 +1,9 @@
 //! Profiles: whole stacks by name, so that older studies can be repeated with their own stack.
 
 use super::config::{
-    AckRule, BufferGrowth, EcnMode, LossRecovery, NewRenoVariant, Pacing, PacketMemory,
-    ReceiveWindow, RecoverGuard, ResilienceConfig, RtoRule, SendBufferConfig, SendBufferRule,
-    TcpConfig,
+    AckConfig, AckRule, BufferConfig, BufferGrowth, EcnMode, HostConfig, LossRecovery,
+    NewRenoVariant, Pacing, PacketMemory, ReceiveWindow, RecoverGuard, RecoveryConfig,
+    ResilienceConfig, RtoRule, SendBufferConfig, SendBufferRule, TcpConfig, TimerConfig,
 };
 use fadeout_core::registry::{
     Entry, Parameter, Registered, Settings, choice, flag, integer, span, with_defaults,
@@ -314,65 +314,83 @@ fn configured(recovery: LossRecovery, settings: &Settings<'_>) -> TcpConfig {
     // and an interval of zero would stop simulated time.
     let probe_interval = given.resilience.probe_interval.max(Span::from_millis(1));
     TcpConfig {
-        recovery,
-        newreno_variant: given.newreno_variant,
-        recover_guard: given.recover_guard,
         mss: given.mss,
         timestamps: given.timestamps,
-        duplicate_threshold: given.duplicate_threshold,
-        prr: given.prr,
-        limited_transmit: given.limited_transmit,
-        tail_loss_probe: given.tail_loss_probe,
-        frto: given.frto,
-        undo: given.undo,
-        rto_rule: given.rto_rule,
-        minimum_rto: given.minimum_rto,
-        maximum_rto: given.maximum_rto.max(given.minimum_rto),
-        initial_rto: given.initial_rto,
-        timer_tick: given.timer_tick,
-        timer_wheel: given.timer_wheel,
+        multipath: false,
         initial_window: given.initial_window,
         initial_ssthresh: given.initial_ssthresh.unwrap_or(f64::INFINITY),
         slow_start_after_idle: given.slow_start_after_idle,
-        ack_rule: given.ack_rule,
-        delayed_ack: given.delayed_ack,
-        sack_compression: given.sack_compression,
-        window_scaling: true,
-        receive_window: receive_window(&given, settings, is_linux),
-        initial_receive_buffer: given.initial_receive_buffer,
-        receive_buffer_growth: given.receive_buffer_growth,
-        packet_memory: PacketMemory {
-            alone: given.packet_memory,
-            joined: given.joined_packet_memory.min(given.packet_memory),
+        recovery: RecoveryConfig {
+            method: recovery,
+            newreno_variant: given.newreno_variant,
+            recover_guard: given.recover_guard,
+            duplicate_threshold: given.duplicate_threshold,
+            prr: given.prr,
+            limited_transmit: given.limited_transmit,
+            tail_loss_probe: given.tail_loss_probe,
+            frto: given.frto,
+            undo: given.undo,
         },
-        send_buffer: (given.send_buffer == SendBufferRule::Linux).then(|| SendBufferConfig {
-            initial: given.initial_send_buffer,
-            maximum: given.maximum_send_buffer.unwrap_or(u64::MAX),
-            header: given.header_memory,
-            head: given.head_memory.unwrap_or(given.header_memory),
-        }),
-        ecn: given.ecn,
-        accurate_ecn: None,
+        timers: timers(&given, is_linux),
+        acks: AckConfig {
+            rule: given.ack_rule,
+            delay: given.delayed_ack,
+            sack_compression: given.sack_compression,
+            ecn: given.ecn,
+            accurate_ecn: None,
+        },
+        buffers: buffers(&given, receive_window(&given, settings, is_linux)),
+        host: HostConfig {
+            nagle: given.nagle,
+            fin_with_data: given.fin_with_data,
+            fast_open: given.fast_open,
+            pacing: given.pacing,
+            maximum_pacing_rate: Rate::UNLIMITED,
+            tso_bursts: given.tso_bursts,
+            minimum_burst: 2,
+            burst_window_divisor: 3,
+            is_linux_subflow: false,
+        },
         resilience: ResilienceConfig {
             probe_interval,
             ..given.resilience
         },
-        nagle: given.nagle,
-        fin_with_data: given.fin_with_data,
-        fast_open: given.fast_open,
-        pacing: given.pacing,
-        maximum_pacing_rate: Rate::UNLIMITED,
-        tso_bursts: given.tso_bursts,
-        multipath: false,
-        is_linux_subflow: false,
-        minimum_burst: 2,
-        burst_window_divisor: 3,
+    }
+}
+
+fn timers(given: &Constants, is_linux: bool) -> TimerConfig {
+    TimerConfig {
+        rto_rule: given.rto_rule,
+        minimum_rto: given.minimum_rto,
+        maximum_rto: given.maximum_rto.max(given.minimum_rto),
+        initial_rto: given.initial_rto,
+        tick: given.timer_tick,
+        wheel: given.timer_wheel,
         maximum_retries: given.maximum_retries,
         maximum_syns: 7,
         maximum_syn_acks: if is_linux { 6 } else { 7 },
         linear_syn_timeouts: given.linear_syn_timeouts,
         forgiven_syns: u32::from(is_linux),
         user_timeout: None,
+    }
+}
+
+fn buffers(given: &Constants, receive_window: ReceiveWindow) -> BufferConfig {
+    BufferConfig {
+        window_scaling: true,
+        receive_window,
+        initial_receive: given.initial_receive_buffer,
+        receive_growth: given.receive_buffer_growth,
+        packet_memory: PacketMemory {
+            alone: given.packet_memory,
+            joined: given.joined_packet_memory.min(given.packet_memory),
+        },
+        send: (given.send_buffer == SendBufferRule::Linux).then(|| SendBufferConfig {
+            initial: given.initial_send_buffer,
+            maximum: given.maximum_send_buffer.unwrap_or(u64::MAX),
+            header: given.header_memory,
+            head: given.head_memory.unwrap_or(given.header_memory),
+        }),
     }
 }
 
@@ -396,10 +414,7 @@ mod tests {
         let value = Value::Span(Span::from_millis(300));
         assert_eq!(
             config_with("linux", "minimum-rto", value),
-            TcpConfig {
-                minimum_rto: Span::from_millis(300),
-                ..TcpConfig::linux()
-            }
+            TcpConfig::linux().changed(|tcp| tcp.timers.minimum_rto = Span::from_millis(300))
         );
     }
 
@@ -423,19 +438,21 @@ mod tests {
 
     #[test]
     fn a_send_buffer_and_the_interval_of_probes_are_what_was_asked_for() {
-        assert!(TcpConfig::linux().send_buffer.is_some());
+        assert!(TcpConfig::linux().buffers.send.is_some());
         assert!(
             config_with("linux", "send-buffer", Value::Choice("unbounded".into()))
-                .send_buffer
+                .buffers
+                .send
                 .is_none()
         );
         assert!(
             config_with("rfc", "send-buffer", Value::Choice("linux".into()))
-                .send_buffer
+                .buffers
+                .send
                 .is_some()
         );
         let rfc = TcpConfig::new("rfc", Parameters::NONE).expect("a profile");
-        assert!(rfc.send_buffer.is_none());
+        assert!(rfc.buffers.send.is_none());
         // The interval is at least a millisecond.
         for (asked, found) in [
             (Span::from_micros(10), Span::from_millis(1)),
@@ -452,11 +469,11 @@ mod tests {
         for profile in ["linux", "rfc"] {
             let fixed = config_with(profile, "receive-window", bytes.clone());
             let bytes = 100_000;
-            assert_eq!(fixed.receive_window, ReceiveWindow::Fixed { bytes });
+            assert_eq!(fixed.buffers.receive_window, ReceiveWindow::Fixed { bytes });
             let autotuned = config_with(profile, "maximum-receive-window", Value::Number(1e5));
             let max_bytes = 100_000;
             assert_eq!(
-                autotuned.receive_window,
+                autotuned.buffers.receive_window,
                 ReceiveWindow::Autotuned { max_bytes }
             );
         }

@@ -35,16 +35,16 @@ pub(super) struct RttEstimator {
 
 impl RttEstimator {
     pub(super) fn new(config: &TcpConfig) -> Self {
-        let rto = if config.rto_rule == RtoRule::Fixed {
-            config.minimum_rto
+        let rto = if config.timers.rto_rule == RtoRule::Fixed {
+            config.timers.minimum_rto
         } else {
-            config.initial_rto
+            config.timers.initial_rto
         };
         RttEstimator {
-            rule: config.rto_rule,
-            minimum: config.minimum_rto,
-            maximum: config.maximum_rto,
-            tick: config.timer_tick,
+            rule: config.timers.rto_rule,
+            minimum: config.timers.minimum_rto,
+            maximum: config.timers.maximum_rto,
+            tick: config.timers.tick,
             srtt8: 0,
             mdev4: 0,
             mdev_max4: 0,
@@ -233,12 +233,11 @@ mod tests {
     use super::*;
 
     fn estimator(rule: RtoRule, minimum_ms: u64) -> RttEstimator {
-        RttEstimator::new(&TcpConfig {
-            rto_rule: rule,
-            minimum_rto: Span::from_millis(minimum_ms),
-            timer_tick: Span::ZERO,
-            ..TcpConfig::linux()
-        })
+        RttEstimator::new(&TcpConfig::linux().changed(|tcp| {
+            tcp.timers.rto_rule = rule;
+            tcp.timers.minimum_rto = Span::from_millis(minimum_ms);
+            tcp.timers.tick = Span::ZERO;
+        }))
     }
 
     fn sample(estimator: &mut RttEstimator, ms: u64) -> f64 {
@@ -370,6 +369,9 @@ mod tests {
     #[test]
     fn the_initial_timeout_stands_until_the_first_sample() {
         let rtt = estimator(RtoRule::Linux, 200);
-        assert_eq!(rtt.rto_without_backoff(), TcpConfig::linux().initial_rto);
+        assert_eq!(
+            rtt.rto_without_backoff(),
+            TcpConfig::linux().timers.initial_rto
+        );
     }
 }

@@ -22,9 +22,9 @@ pub(crate) struct TimerClock {
 
 impl TimerClock {
     pub(crate) fn new(config: &TcpConfig) -> TimerClock {
-        let tick = config.timer_tick.as_nanos();
+        let tick = config.timers.tick.as_nanos();
         TimerClock {
-            tick: if config.timer_wheel { tick } else { 0 },
+            tick: if config.timers.wheel { tick } else { 0 },
         }
     }
 
@@ -117,11 +117,10 @@ mod tests {
     }
 
     fn clock(tick_ms: u64, timer_wheel: bool) -> TimerClock {
-        TimerClock::new(&TcpConfig {
-            timer_tick: Span::from_millis(tick_ms),
-            timer_wheel,
-            ..TcpConfig::linux()
-        })
+        TimerClock::new(&TcpConfig::linux().changed(|tcp| {
+            tcp.timers.tick = Span::from_millis(tick_ms);
+            tcp.timers.wheel = timer_wheel;
+        }))
     }
 
     fn fires(clock: TimerClock, at_us: u64, after_us: u64) -> u64 {

@@ -9,10 +9,7 @@ use fadeout_transport::tcp::{
 
 /// Returns `linux` with timers of millisecond precision.
 fn exact() -> TcpConfig {
-    TcpConfig {
-        timer_wheel: false,
-        ..linux()
-    }
+    linux().changed(|tcp| tcp.timers.wheel = false)
 }
 
 // --- segments that are dropped whole -------------------------------------------------------------
@@ -98,11 +95,10 @@ fn an_overtaken_acknowledgment_is_answered_only_when_it_would_change_something()
 #[test]
 fn one_lost_syn_leaves_the_initial_window_and_two_do_not() {
     for (name, lost, cwnd) in [("linux", 1, 10), ("linux", 2, 1), ("rfc", 1, 1)] {
-        let config = TcpConfig {
-            timestamps: false,
-            timer_wheel: false,
-            ..profile(name)
-        };
+        let config = profile(name).changed(|tcp| {
+            tcp.timestamps = false;
+            tcp.timers.wheel = false;
+        });
         let mut s = Script::closed(&config);
         s.command(AppCommand::Connect);
         s.wait(lost * 1000 + 10);
@@ -140,12 +136,11 @@ fn switching_nagle_off_pushes_through_a_cork_once() {
 
 #[test]
 fn a_piece_is_pushed_when_half_the_largest_window_went_without() {
-    let config = TcpConfig {
-        tso_bursts: true,
-        minimum_burst: 1,
-        initial_window: 70,
-        ..linux()
-    };
+    let config = linux().changed(|tcp| {
+        tcp.host.tso_bursts = true;
+        tcp.host.minimum_burst = 1;
+        tcp.initial_window = 70;
+    });
     let mut s = Script::connected(&config);
     s.peer_window = 120_000;
     s.ack(0);
@@ -187,11 +182,10 @@ fn a_small_segment_that_is_read_is_acknowledged_at_once() {
 
 #[test]
 fn a_small_burst_waits_for_an_acknowledgment_that_is_due_within_a_millisecond() {
-    let config = TcpConfig {
-        tso_bursts: true,
-        initial_ssthresh: 10.0,
-        ..linux()
-    };
+    let config = linux().changed(|tcp| {
+        tcp.host.tso_bursts = true;
+        tcp.initial_ssthresh = 10.0;
+    });
     let mut s = Script::connected(&config);
     s.write(5);
     s.wait(5);
@@ -212,12 +206,11 @@ fn a_small_burst_waits_for_an_acknowledgment_that_is_due_within_a_millisecond() 
 
 #[test]
 fn what_left_in_one_piece_is_repaired_in_one_piece() {
-    let config = TcpConfig {
-        tso_bursts: true,
-        frto: false,
-        tail_loss_probe: false,
-        ..linux()
-    };
+    let config = linux().changed(|tcp| {
+        tcp.host.tso_bursts = true;
+        tcp.recovery.frto = false;
+        tcp.recovery.tail_loss_probe = false;
+    });
     let mut s = Script::connected(&config);
     s.write(10); // the segments are sent in pairs
     s.left();
@@ -240,10 +233,9 @@ fn what_left_in_one_piece_is_repaired_in_one_piece() {
 
 /// A receiver whose window does not grow, which has used up its first sixteen quick ACKs.
 fn settled_receiver() -> Script {
-    let mut s = Script::connected(&TcpConfig {
-        receive_window: ReceiveWindow::Fixed { bytes: 64_000 },
-        ..linux()
-    });
+    let mut s = Script::connected(
+        &linux().changed(|tcp| tcp.buffers.receive_window = ReceiveWindow::Fixed { bytes: 64_000 }),
+    );
     takes_quickly(&mut s, 1);
     s
 }
@@ -339,10 +331,7 @@ fn one_report_of_three_duplicates_undoes_three_retransmissions() {
 
 #[test]
 fn without_sack_duplicates_are_deliveries_that_their_acknowledgment_does_not_repeat() {
-    let config = TcpConfig {
-        recovery: LossRecovery::NewReno,
-        ..exact()
-    };
+    let config = exact().changed(|tcp| tcp.recovery.method = LossRecovery::NewReno);
     let mut s = Script::connected(&config);
     s.write(30);
     s.left();
@@ -362,11 +351,10 @@ fn an_impatient_newreno_times_out_where_a_slow_but_steady_one_goes_on() {
         (NewRenoVariant::Impatient, 1),
         (NewRenoVariant::SlowButSteady, 0),
     ] {
-        let config = TcpConfig {
-            initial_window: 10,
-            newreno_variant: variant,
-            ..profile("newreno")
-        };
+        let config = profile("newreno").changed(|tcp| {
+            tcp.initial_window = 10;
+            tcp.recovery.newreno_variant = variant;
+        });
         let mut s = Script::connected(&config);
         s.write(10);
         s.wait(100);
@@ -393,10 +381,7 @@ fn an_endless_source_writes_what_the_memory_of_two_windows_holds() {
         header: 256,
         head: 256,
     });
-    let config = TcpConfig {
-        send_buffer,
-        ..TcpConfig::linux()
-    };
+    let config = TcpConfig::linux().changed(|tcp| tcp.buffers.send = send_buffer);
     let mut s = Script::closed(&config);
     s.peer_window = 65_160;
     s.command(AppCommand::Connect);

@@ -8,10 +8,7 @@ use fadeout_transport::tcp::{EcnMode, TcpConfig};
 
 /// Returns `linux` with timers of millisecond precision.
 fn exact() -> TcpConfig {
-    TcpConfig {
-        timer_wheel: false,
-        ..linux()
-    }
+    linux().changed(|tcp| tcp.timers.wheel = false)
 }
 
 // --- tail loss probes (RFC 8985 section 7)
@@ -110,11 +107,10 @@ fn the_probe_of_a_single_segment_is_no_later_than_the_retransmission_timeout() {
 
 /// Returns a sender without SACK with ten outstanding segments and more data.
 fn without_sack(name: &str) -> Script {
-    let mut s = Script::connected(&TcpConfig {
-        limited_transmit: false,
-        initial_window: 10,
-        ..profile(name)
-    });
+    let mut s = Script::connected(&profile(name).changed(|tcp| {
+        tcp.recovery.limited_transmit = false;
+        tcp.initial_window = 10;
+    }));
     s.write(30);
     s.sends(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     s.wait(100);
@@ -368,10 +364,7 @@ fn a_duplicate_of_a_retransmission_counts_as_a_delivery() {
 
 #[test]
 fn a_reduction_for_a_mark_ends_above_what_was_outstanding() {
-    let mut s = Script::connected(&TcpConfig {
-        ecn: EcnMode::Classic,
-        ..exact()
-    });
+    let mut s = Script::connected(&exact().changed(|tcp| tcp.acks.ecn = EcnMode::Classic));
     s.write(40);
     s.sends(&[1, 2, 3, 4, 5, 6, 7, 8, 9, 10]);
     s.wait(100);

@@ -116,7 +116,7 @@ impl Schedule {
 fn vary_schemes(config: &mut TcpConfig, seed: u64, end: usize) {
     let mut draw = stream(seed, "schemes", end);
     if draw.chance(0.3) {
-        config.ecn = [EcnMode::Accurate, EcnMode::Dctcp][draw.below(2) as usize];
+        config.acks.ecn = [EcnMode::Accurate, EcnMode::Dctcp][draw.below(2) as usize];
     }
     if draw.chance(0.4) {
         config.resilience.loss = [
@@ -136,23 +136,23 @@ fn vary_schemes(config: &mut TcpConfig, seed: u64, end: usize) {
 /// Changes some constants of a profile.
 fn vary(config: &mut TcpConfig, seed: u64, end: usize) {
     let mut draw = stream(seed, "configuration", end);
-    config.ecn = if draw.chance(0.5) {
+    config.acks.ecn = if draw.chance(0.5) {
         EcnMode::Classic
     } else {
         EcnMode::Automatic
     };
-    config.nagle = draw.chance(0.2);
+    config.host.nagle = draw.chance(0.2);
     config.timestamps ^= draw.chance(0.2);
     if draw.chance(0.2) {
         config.mss = 88 + draw.below(9000) as u32;
     }
     if draw.chance(0.2) {
         let bytes = u64::from(config.mss) * (1 + draw.below(100)) + draw.below(1000);
-        config.receive_window = ReceiveWindow::Fixed { bytes };
+        config.buffers.receive_window = ReceiveWindow::Fixed { bytes };
     }
     if draw.chance(0.1) {
-        config.pacing = Pacing::On;
-        config.maximum_pacing_rate = Rate::from_bits_per_sec(100_000 << draw.below(15));
+        config.host.pacing = Pacing::On;
+        config.host.maximum_pacing_rate = Rate::from_bits_per_sec(100_000 << draw.below(15));
     }
     if draw.chance(0.1) {
         config.initial_window = 1 + draw.below(40) as u32;
@@ -161,23 +161,23 @@ fn vary(config: &mut TcpConfig, seed: u64, end: usize) {
         config.initial_ssthresh = 2.0 + draw.below(40) as f64;
     }
     if draw.chance(0.2) {
-        config.ack_rule =
+        config.acks.rule =
             [AckRule::Linux, AckRule::EverySecond, AckRule::EverySegment][draw.below(3) as usize];
     }
     if draw.chance(0.1) {
-        config.minimum_rto = Span::from_micros(1000 + draw.below(500_000));
+        config.timers.minimum_rto = Span::from_micros(1000 + draw.below(500_000));
     }
     if draw.chance(0.1) {
-        config.duplicate_threshold = 1 + draw.below(8) as u32;
+        config.recovery.duplicate_threshold = 1 + draw.below(8) as u32;
     }
     for flag in [
-        &mut config.undo,
-        &mut config.frto,
-        &mut config.tail_loss_probe,
-        &mut config.limited_transmit,
-        &mut config.sack_compression,
+        &mut config.recovery.undo,
+        &mut config.recovery.frto,
+        &mut config.recovery.tail_loss_probe,
+        &mut config.recovery.limited_transmit,
+        &mut config.acks.sack_compression,
         &mut config.slow_start_after_idle,
-        &mut config.tso_bursts,
+        &mut config.host.tso_bursts,
     ] {
         *flag ^= draw.chance(0.1);
     }

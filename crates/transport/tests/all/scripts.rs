@@ -12,18 +12,12 @@ use fadeout_transport::tcp::{
 
 /// Returns `linux` with timers of millisecond precision.
 fn exact() -> TcpConfig {
-    TcpConfig {
-        timer_wheel: false,
-        ..linux()
-    }
+    linux().changed(|tcp| tcp.timers.wheel = false)
 }
 
 /// Returns `linux` without the features that would disturb the tests.
 fn without_probes() -> TcpConfig {
-    TcpConfig {
-        tail_loss_probe: false,
-        ..exact()
-    }
+    exact().changed(|tcp| tcp.recovery.tail_loss_probe = false)
 }
 
 // --- losses found by acknowledgments -------------------------------------------------------------
@@ -186,10 +180,7 @@ fn a_tail_loss_probe_goes_after_two_round_trips() {
 
 #[test]
 fn a_timer_fires_on_the_wheels_ticks() {
-    let mut s = Script::connected(&TcpConfig {
-        timer_tick: Span::from_millis(10),
-        ..linux()
-    });
+    let mut s = Script::connected(&linux().changed(|tcp| tcp.timers.tick = Span::from_millis(10)));
     s.write(4);
     s.left();
     let since = s.now_ms();
@@ -224,10 +215,7 @@ fn a_timeout_takes_the_window_to_one_segment() {
 
 #[test]
 fn a_connection_without_an_answer_is_given_up() {
-    let config = TcpConfig {
-        maximum_retries: 3,
-        ..without_probes()
-    };
+    let config = without_probes().changed(|tcp| tcp.timers.maximum_retries = 3);
     let mut s = Script::connected(&config);
     s.write(1);
     s.wait(100_000);
@@ -299,11 +287,10 @@ fn a_duplicate_report_of_every_retransmission_undoes_fast_recovery() {
 
 #[test]
 fn without_undo_a_spurious_timeout_stands() {
-    let config = TcpConfig {
-        undo: false,
-        frto: false,
-        ..without_probes()
-    };
+    let config = without_probes().changed(|tcp| {
+        tcp.recovery.undo = false;
+        tcp.recovery.frto = false;
+    });
     let mut s = Script::connected(&config);
     s.write(10);
     let original = s.left()[0].segment.ts_value;

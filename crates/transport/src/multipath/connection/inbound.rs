@@ -98,21 +98,21 @@ impl Inbound {
         reassembly.begin(1);
         let mut config = config.clone();
         let option = MptcpOption::MAPPING_LEN;
-        let packet_memory = config.packet_memory.with_option(option);
+        let packet_memory = config.buffers.packet_memory.with_option(option);
         config.multipath = false;
         let mss = config.effective_mss();
         let mut most_memory = None;
-        if let ReceiveWindow::Autotuned { max_bytes } = &mut config.receive_window
+        if let ReceiveWindow::Autotuned { max_bytes } = &mut config.buffers.receive_window
             && is_linux
         {
             // The largest buffer is an amount of memory. The MPTCP option reduces the share of
             // payload in it.
-            let share = window::share_of(mss, config.packet_memory.alone);
+            let share = window::share_of(mss, config.buffers.packet_memory.alone);
             let less = window::share_of(mss.saturating_sub(option), packet_memory.alone);
             most_memory = Some(*max_bytes * window::WHOLE / share);
             *max_bytes = *max_bytes * less / share;
         }
-        config.packet_memory = packet_memory;
+        config.buffers.packet_memory = packet_memory;
         let mut window = AdvertisedWindow::new(&config);
         // While a path has carried no data, half of the memory counts as payload. Without this
         // limit the buffer would allow a larger window.
@@ -139,8 +139,8 @@ impl Inbound {
             is_reading: true,
             unread: 0,
             fresh: 0,
-            packet_memory: config.packet_memory,
-            packets: Packets::new(config.packet_memory),
+            packet_memory: config.buffers.packet_memory,
+            packets: Packets::new(config.buffers.packet_memory),
             packed_to: 1,
             is_fresh: false,
         }

@@ -86,7 +86,7 @@ impl Limits {
     pub(super) fn of(config: &MultipathConfig) -> Limits {
         Limits {
             join_delay: config.join_delay,
-            most_confirmations: config.tcp.maximum_retries,
+            most_confirmations: config.tcp.timers.maximum_retries,
             signal_repeats: config.signal_repeats,
         }
     }

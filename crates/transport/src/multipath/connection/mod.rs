@@ -114,13 +114,13 @@ impl MultipathConnection {
         MultipathConnection {
             paths,
             manager: PathManager::new(configs, Limits::of(&config)),
-            outbound: Outbound::new(&config.tcp, waits && !config.tcp.fin_with_data),
-            fin_with_data: config.tcp.fin_with_data,
+            outbound: Outbound::new(&config.tcp, waits && !config.tcp.host.fin_with_data),
+            fin_with_data: config.tcp.host.fin_with_data,
             inbound: Inbound::new(&config.tcp, config.path_scheduler.is_upstream()),
             queues: waits.then(|| {
                 let of_subflow = SendBufferConfig {
                     maximum: config.maximum_send_buffer.0,
-                    ..config.tcp.send_buffer.unwrap_or_default()
+                    ..config.tcp.buffers.send.unwrap_or_default()
                 };
                 SendQueues::new(count, of_subflow, &config.tcp)
             }),

@@ -62,10 +62,10 @@ impl Outbound {
             fin_sent: false,
             binds_ahead,
             fin_repeats: 0,
-            most_repeats: config.maximum_retries,
+            most_repeats: config.timers.maximum_retries,
             waits: (
-                config.minimum_rto,
-                config.maximum_rto.max(config.minimum_rto),
+                config.timers.minimum_rto,
+                config.timers.maximum_rto.max(config.timers.minimum_rto),
             ),
             timer_at: Time::NEVER,
             una_then: 1,
@@ -405,12 +405,11 @@ mod tests {
 
     #[test]
     fn a_fin_is_repeated_ever_more_seldom_and_not_for_ever() {
-        let config = TcpConfig {
-            maximum_retries: 4,
-            minimum_rto: Span::from_millis(200),
-            maximum_rto: Span::from_millis(500),
-            ..TcpConfig::linux()
-        };
+        let config = TcpConfig::linux().changed(|tcp| {
+            tcp.timers.maximum_retries = 4;
+            tcp.timers.minimum_rto = Span::from_millis(200);
+            tcp.timers.maximum_rto = Span::from_millis(500);
+        });
         let mut outbound = Outbound::new(&config, false);
         for wait in [200, 400, 500, 500] {
             assert!(outbound.repeat_fin(ms(1_000)));

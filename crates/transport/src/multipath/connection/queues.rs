@@ -186,7 +186,7 @@ impl SendQueues {
             clock: TimerClock::new(config),
             paths: (0..paths).map(|_| PathQueue::default()).collect(),
             of_subflow,
-            to_the_byte: config.nagle,
+            to_the_byte: config.host.nagle,
             written: Written::default(),
             opened: 0,
             is_in_call: false,

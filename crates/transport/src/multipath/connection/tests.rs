@@ -47,10 +47,8 @@ fn config(scheduler: &str) -> MultipathConfig {
         PathSchedulerKind::new(scheduler, &Parameters::default()).expect("it exists");
     let is_papers = !path_scheduler.is_upstream();
     MultipathConfig {
-        tcp: TcpConfig {
-            receive_window: ReceiveWindow::Fixed { bytes: 200_000 },
-            ..TcpConfig::linux()
-        },
+        tcp: TcpConfig::linux()
+            .changed(|tcp| tcp.buffers.receive_window = ReceiveWindow::Fixed { bytes: 200_000 }),
         path_scheduler,
         join_delay: Span::ZERO,
         signal_repeats: 0,
@@ -301,7 +299,7 @@ fn a_transfer_arrives_whole_over_two_paths_and_closes() {
 #[test]
 fn two_paths_carry_their_sum() {
     let mut wide = config("lowest-rtt");
-    wide.tcp.receive_window = ReceiveWindow::Fixed { bytes: 4 << 20 };
+    wide.tcp.buffers.receive_window = ReceiveWindow::Fixed { bytes: 4 << 20 };
     let mut net = Net::new(&wide, &[pipe(1000, 20), pipe(2000, 20)], 1);
     net.command(1, AppCommand::Listen);
     net.command(0, AppCommand::Connect);
@@ -368,7 +366,7 @@ fn an_application_that_does_not_read_stops_the_sender_and_starts_it_again() {
 #[test]
 fn a_slow_path_that_holds_the_window_is_penalised_and_bypassed() {
     let mut tight = config("lowest-rtt");
-    tight.tcp.receive_window = ReceiveWindow::Fixed { bytes: 60_000 };
+    tight.tcp.buffers.receive_window = ReceiveWindow::Fixed { bytes: 60_000 };
     let mut fast = pipe(1_000, 5);
     fast.limit = 15;
     let pipes = [fast, pipe(5_000, 150)];
@@ -397,11 +395,11 @@ fn over_one_path_it_is_tcp() {
     multi.tcp.timestamps = false;
     // In a multipath connection a burst and its PSH end with a mapping. A TCP connection has no
     // mappings, so bursts are off.
-    multi.tcp.tso_bursts = false;
-    multi.tcp.ack_rule = crate::tcp::AckRule::EverySegment;
+    multi.tcp.host.tso_bursts = false;
+    multi.tcp.acks.rule = crate::tcp::AckRule::EverySegment;
     let mut path = pipe(1000, 20);
     path.limit = 10_000;
-    multi.tcp.receive_window = ReceiveWindow::Fixed { bytes: 16 << 20 };
+    multi.tcp.buffers.receive_window = ReceiveWindow::Fixed { bytes: 16 << 20 };
     path.blocked = vec![(ms(1_000), ms(1_003)), (ms(2_500), ms(2_501))];
     let tcp = multi.tcp.clone();
     multi.tcp.mss += MptcpOption::MAPPING_LEN;
@@ -539,7 +537,7 @@ proptest! {
         // that carries it.
         pipes[last].config.announced = false;
         let mut config = config(PATH_SCHEDULERS[scheduler].name);
-        config.tcp.receive_window = ReceiveWindow::Fixed { bytes: window };
+        config.tcp.buffers.receive_window = ReceiveWindow::Fixed { bytes: window };
         let mut net = Net::new(&config, &pipes, seed);
         net.command(1, AppCommand::Listen);
         net.command(0, AppCommand::Connect);

@@ -96,7 +96,7 @@ pub(super) struct Opening {
 impl Opening {
     pub(super) fn new(config: &Arc<TcpConfig>) -> Opening {
         let mut early = Early::default();
-        if config.fast_open {
+        if config.host.fast_open {
             early.turn_on(config.mss.saturating_sub(OPTION_SPACE));
         }
         Opening {
@@ -119,8 +119,8 @@ impl Opening {
     /// Limits the number of SYNs to `syns`. The timeout doubles with each SYN.
     pub(super) fn limit_syns(&mut self, syns: u32) {
         let config = self.config_mut();
-        config.maximum_syns = syns;
-        config.linear_syn_timeouts = 0;
+        config.timers.maximum_syns = syns;
+        config.timers.linear_syn_timeouts = 0;
     }
 
     /// Returns true if a SYN was sent.
@@ -161,8 +161,8 @@ impl Opening {
     /// Returns true if an unanswered SYN is repeated.
     pub(super) fn may_repeat(&self) -> bool {
         let most = match self.role {
-            Role::Opens => self.config.maximum_syns + self.config.linear_syn_timeouts,
-            Role::Answers | Role::Crossed => self.config.maximum_syn_acks,
+            Role::Opens => self.config.timers.maximum_syns + self.config.timers.linear_syn_timeouts,
+            Role::Answers | Role::Crossed => self.config.timers.maximum_syn_acks,
         };
         self.syns < most
     }
@@ -180,14 +180,16 @@ impl Opening {
             self.first_sent_at = now;
         }
         let is_reply = self.role != Role::Opens;
+        let (buffers, timers) = (self.config.buffers, self.config.timers);
         let linear = if is_reply {
             0
         } else {
-            self.config.linear_syn_timeouts
+            timers.linear_syn_timeouts
         };
         let doublings = (self.syns - 1).saturating_sub(linear).min(20);
-        let backoff = self.config.initial_rto.saturating_mul(1 << doublings);
-        self.set_timer(now, backoff.min(self.config.maximum_rto));
+        let backoff = timers.initial_rto.saturating_mul(1 << doublings);
+        let backoff = backoff.min(timers.maximum_rto);
+        self.set_timer(now, backoff);
         let common = self.common_ecn(contents.needed_ecn);
         let accurate = accurate.filter(|_| common == EcnFeedback::Accurate);
         let early = if is_reply || self.syns > 1 {
@@ -206,10 +208,10 @@ impl Opening {
             window: contents.window,
             flags: self.syn_flags(is_reply, common, accurate),
             mss: self.config.mss as u16,
-            window_scale: offers(self.config.window_scaling, |offer| offer.window_scaling)
+            window_scale: offers(buffers.window_scaling, |offer| offer.window_scaling)
                 .then_some(contents.window_scale),
-            sack_permitted: offers(self.config.recovery.uses_sack(), |offer| offer.sack),
-            has_cookie: self.config.fast_open && self.role == Role::Opens && self.syns == 1,
+            sack_permitted: offers(self.config.recovery.method.uses_sack(), |offer| offer.sack),
+            has_cookie: self.config.host.fast_open && self.role == Role::Opens && self.syns == 1,
             has_timestamps: offers(self.config.timestamps, |offer| offer.timestamps),
             ts_value: now.as_millis() as u32,
             accurate: accurate
@@ -265,7 +267,7 @@ impl Opening {
     /// Processes the peer's SYN at a listening end.
     pub(super) fn on_call(&mut self, segment: &Segment) -> SynTerms {
         self.role = Role::Answers;
-        if self.config.fast_open && !segment.has_cookie {
+        if self.config.host.fast_open && !segment.has_cookie {
             self.early.turn_off();
         }
         let terms = self.on_syn(segment);
@@ -278,10 +280,10 @@ impl Opening {
 
     /// Records the options that the peer's SYN or SYN-ACK offers.
     pub(super) fn on_syn(&mut self, segment: &Segment) -> SynTerms {
-        let offer = Offer::from_segment(segment, self.config.accurate_ecn.is_some());
+        let offer = Offer::from_segment(segment, self.config.acks.accurate_ecn.is_some());
         self.offer = Some(offer);
         SynTerms {
-            window_scaling: self.config.window_scaling && offer.window_scaling,
+            window_scaling: self.config.buffers.window_scaling && offer.window_scaling,
             timestamps: self.config.timestamps && offer.timestamps,
             answer_mss: None,
         }
@@ -331,7 +333,7 @@ impl Opening {
     fn refuse(&mut self, now: Time, segment: &Segment, is_known: bool) -> Option<Segment> {
         if !is_known && self.syns == 1 {
             // The repeat uses the shortest timer that Linux allows (`TCP_TIMEOUT_MIN`).
-            self.set_timer(now, self.config.timer_tick.saturating_mul(2));
+            self.set_timer(now, self.config.timers.tick.saturating_mul(2));
         }
         (!segment.flags.has(Flags::RST)).then(|| Segment {
             seq: segment.ack,
@@ -383,7 +385,7 @@ impl Opening {
         let mss = self.config.mss.min(u32::from(offer.mss));
         Agreed {
             mss: mss.saturating_sub(options).max(1),
-            sack: self.config.recovery.uses_sack() && offer.sack,
+            sack: self.config.recovery.method.uses_sack() && offer.sack,
             timestamps,
             ecn,
             peer_window: segment.window,
@@ -409,7 +411,7 @@ impl Opening {
             .map(|millis| Span::from_millis(millis.into()));
         let first_was_answered =
             by_echo.is_some_and(|rtt| now.since(self.first_sent_at) < rtt + Span::from_millis(1));
-        let forgiven = self.config.forgiven_syns;
+        let forgiven = self.config.timers.forgiven_syns;
         let is_forgiven = forgiven > 0
             && (self.role != Role::Opens || self.syns - 1 <= forgiven || first_was_answered);
         let rtt = if is_first {
@@ -424,7 +426,7 @@ impl Opening {
     /// that this end requests. `needed` is the feedback that the congestion control needs. DCTCP
     /// cannot be distinguished from classic ECN in a handshake.
     pub(super) fn common_ecn(&self, needed: EcnFeedback) -> EcnFeedback {
-        let own = match self.config.ecn {
+        let own = match self.config.acks.ecn {
             EcnMode::Automatic => needed,
             EcnMode::Off => EcnFeedback::None,
             EcnMode::Classic => EcnFeedback::Classic,

@@ -14,12 +14,11 @@ struct Bench {
 }
 
 fn config() -> TcpConfig {
-    TcpConfig {
-        timer_wheel: false,
-        receive_window: ReceiveWindow::Fixed { bytes: 60_000 },
-        mss: 1012,
-        ..TcpConfig::linux()
-    }
+    TcpConfig::linux().changed(|tcp| {
+        tcp.timers.wheel = false;
+        tcp.buffers.receive_window = ReceiveWindow::Fixed { bytes: 60_000 };
+        tcp.mss = 1012;
+    })
 }
 
 impl Bench {
@@ -225,12 +224,11 @@ fn the_info_tells_what_the_receiver_knows_of_its_peer() {
     // Before any data arrived, the assumed segment size of the peer is Linux's `TCP_MSS_DEFAULT`.
     assert_eq!((info.rcv_mss, info.has_taken_syn_data), (536, false));
     assert_eq!(info.accurate_ecn, None);
-    let accurate = TcpConfig {
-        accurate_ecn: Some(AccurateEcn {
+    let accurate = config().changed(|tcp| {
+        tcp.acks.accurate_ecn = Some(AccurateEcn {
             sends_option: true,
             validates: true,
-        }),
-        ..config()
-    };
+        })
+    });
     assert!(Bench::new(&accurate).tcp.info().accurate_ecn.is_some());
 }

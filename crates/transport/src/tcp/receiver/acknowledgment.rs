@@ -88,12 +88,12 @@ impl AckPolicy {
     pub(super) fn new(config: &TcpConfig) -> AckPolicy {
         let clock = TimerClock::new(config);
         AckPolicy {
-            rule: config.ack_rule,
+            rule: config.acks.rule,
             clock,
-            delay: clock.ticks(config.delayed_ack),
+            delay: clock.ticks(config.acks.delay),
             longest: clock.ticks(MAX_DELAY),
-            before_timeout: clock.ticks(config.minimum_rto).max(2) - 1,
-            compresses: config.sack_compression,
+            before_timeout: clock.ticks(config.timers.minimum_rto).max(2) - 1,
+            compresses: config.acks.sack_compression,
             adaptive: 0,
             last_data_at: Time::ZERO,
             quick: 0,

@@ -87,21 +87,21 @@ pub(crate) struct Receiver {
 impl Receiver {
     pub(super) fn new(config: &TcpConfig) -> Receiver {
         Receiver {
-            reassembly: Reassembly::new(config.ack_rule == AckRule::Linux),
-            packets: Packets::new(config.packet_memory),
+            reassembly: Reassembly::new(config.acks.rule == AckRule::Linux),
+            packets: Packets::new(config.buffers.packet_memory),
             policy: AckPolicy::new(config),
             window: AdvertisedWindow::new(config),
             advertised: None,
             mss: config.effective_mss(),
             peer_mss: config.effective_mss(),
             last_len: 0,
-            has_sack: config.recovery.uses_sack(),
+            has_sack: config.recovery.method.uses_sack(),
             multipath_len: if config.multipath {
                 MptcpOption::DATA_ACK_LEN
             } else {
                 0
             },
-            marks: marks::ReceivedMarks::new(config.ack_rule),
+            marks: marks::ReceivedMarks::new(config.acks.rule),
             timestamps: Timestamps::new(config.timestamps),
             acked_up_to: 0,
             fin_at: None,

@@ -31,7 +31,7 @@ impl ConnectionInfo {
     /// Returns default information if the multipath connection owns the window under `config`.
     /// `None` for a plain TCP receiver.
     pub(super) fn from_config(config: &TcpConfig) -> Option<ConnectionInfo> {
-        (config.receive_window == ReceiveWindow::Shared).then(ConnectionInfo::default)
+        (config.buffers.receive_window == ReceiveWindow::Shared).then(ConnectionInfo::default)
     }
 }
 

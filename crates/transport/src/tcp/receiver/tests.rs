@@ -20,7 +20,7 @@ struct Bench {
 fn agreed(config: &TcpConfig, ecn: EcnFeedback) -> Agreed {
     Agreed {
         mss: 1000,
-        sack: config.recovery.uses_sack(),
+        sack: config.recovery.method.uses_sack(),
         timestamps: config.timestamps,
         ecn,
         peer_window: 64_000,
@@ -42,12 +42,11 @@ fn linux() -> TcpConfig {
 /// Returns the profile `rfc` with a window of 10,000 bytes and an ACK for every second segment.
 fn rfc() -> TcpConfig {
     let config = TcpConfig::new("rfc", &Parameters::default()).expect("a profile");
-    TcpConfig {
-        timestamps: false,
-        mss: 1000,
-        receive_window: ReceiveWindow::Fixed { bytes: 10_000 },
-        ..config
-    }
+    config.changed(|tcp| {
+        tcp.timestamps = false;
+        tcp.mss = 1000;
+        tcp.buffers.receive_window = ReceiveWindow::Fixed { bytes: 10_000 };
+    })
 }
 
 impl Bench {
@@ -280,10 +279,8 @@ fn every_arrival_is_measured_but_a_bare_fin() {
 fn large_segments_let_the_window_grow_where_they_are_of_use() {
     // Linux `tcp_grow_window`: segments of at least 128 bytes let the window grow. Without SACK,
     // out-of-order data does not.
-    let without_sack = TcpConfig {
-        recovery: crate::tcp::config::LossRecovery::NewReno,
-        ..linux()
-    };
+    let without_sack =
+        linux().changed(|tcp| tcp.recovery.method = crate::tcp::config::LossRecovery::NewReno);
     for (config, seq, len, grows) in [
         (linux(), 1, 1000, true),
         (linux(), 1, 127, false),
@@ -308,10 +305,8 @@ fn large_segments_let_the_window_grow_where_they_are_of_use() {
 fn an_ack_that_would_shrink_the_window_waits_for_the_reader() {
     // Linux `__tcp_ack_snd_check`: the ACK waits if the window would shrink. Other stacks
     // acknowledge every second segment regardless.
-    let fixed = TcpConfig {
-        receive_window: ReceiveWindow::Fixed { bytes: 10_000 },
-        ..linux()
-    };
+    let fixed =
+        linux().changed(|tcp| tcp.buffers.receive_window = ReceiveWindow::Fixed { bytes: 10_000 });
     for (config, is_acked) in [(fixed, false), (rfc(), true)] {
         let mut b = Bench::new(&config);
         b.receiver.peer_mss = 1000;
@@ -392,10 +387,7 @@ fn what_another_path_completes_lets_an_ack_of_a_bursts_end_go() {
 fn another_mark_needs_an_ack_of_what_was_received_before() {
     // RFC 8257 section 3.2: if the mark changes, an ACK for the earlier segments is sent first.
     for ack_rule in [AckRule::EverySecond, AckRule::Linux] {
-        let config = TcpConfig {
-            ack_rule,
-            ..linux()
-        };
+        let config = linux().changed(|tcp| tcp.acks.rule = ack_rule);
         let mut b = Bench::with_ecn(&config, EcnFeedback::Dctcp);
         b.receiver.set_quick_acks(false);
         let before = |b: &mut Bench, len, ecn| {
@@ -471,10 +463,8 @@ fn data_soon_after_what_it_answers_makes_a_connection_interactive() {
 fn a_reader_that_comes_back_announces_an_opening_worth_it() {
     // RFC 9293 section 3.8.6.2.2: a window update is sent if the window grows by a full segment or
     // by half of the buffer.
-    let small = TcpConfig {
-        receive_window: ReceiveWindow::Fixed { bytes: 1_200 },
-        ..rfc()
-    };
+    let small =
+        rfc().changed(|tcp| tcp.buffers.receive_window = ReceiveWindow::Fixed { bytes: 1_200 });
     for (config, bytes, announces) in [
         (rfc(), 999, false),
         (rfc(), 1000, true),

@@ -81,9 +81,9 @@ pub(crate) struct AdvertisedWindow {
 
 impl AdvertisedWindow {
     pub(crate) fn new(config: &TcpConfig) -> AdvertisedWindow {
-        let (is_autotuned, maximum, buffer) = match config.receive_window {
+        let (is_autotuned, maximum, buffer) = match config.buffers.receive_window {
             ReceiveWindow::Autotuned { max_bytes } => {
-                let half = config.initial_receive_buffer * FIRST_SHARE / WHOLE;
+                let half = config.buffers.initial_receive * FIRST_SHARE / WHOLE;
                 (true, max_bytes, half)
             }
             ReceiveWindow::Fixed { bytes } => (false, bytes, bytes),
@@ -93,8 +93,8 @@ impl AdvertisedWindow {
         };
         let maximum = maximum.min(LARGEST_WINDOW);
         let buffer = buffer.min(maximum);
-        let rounds = config.ack_rule == AckRule::Linux;
-        let is_shared = config.receive_window == ReceiveWindow::Shared;
+        let rounds = config.acks.rule == AckRule::Linux;
+        let is_shared = config.buffers.receive_window == ReceiveWindow::Shared;
         let mut window = AdvertisedWindow {
             is_autotuned,
             rounds,
@@ -105,7 +105,7 @@ impl AdvertisedWindow {
             memory: buffer * WHOLE / FIRST_SHARE,
             most_memory: u64::MAX,
             share: FIRST_SHARE,
-            overhead: config.packet_memory.alone,
+            overhead: config.buffers.packet_memory.alone,
             buffer,
             clamp: LARGEST_WINDOW,
             threshold: buffer,
@@ -117,7 +117,7 @@ impl AdvertisedWindow {
             rtt: None,
             last_echo: 0,
             round: (0, Time::ZERO),
-            growth_rule: config.receive_buffer_growth,
+            growth_rule: config.buffers.receive_growth,
         };
         window.offer_whole_segments(config.mss);
         window.space = window

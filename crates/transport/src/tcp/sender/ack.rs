@@ -162,7 +162,7 @@ impl Sender {
             }
             self.update_window(now, segment, flags);
         }
-        let news = if !segment.sack.is_empty() && self.config.recovery.uses_sack() {
+        let news = if !segment.sack.is_empty() && self.config.recovery.method.uses_sack() {
             self.take_sacks(now, segment, flags)
         } else {
             SackNews::default()
@@ -234,7 +234,7 @@ impl Sender {
             // show that the link is back.
             return Repair::None;
         }
-        if !self.config.recovery.uses_sack() {
+        if !self.config.recovery.method.uses_sack() {
             return self.run_classic_recovery(cx, acked, flags);
         }
         self.take_probe_ack(cx, segment.ack, flags);
@@ -264,7 +264,7 @@ impl Sender {
         let delivered_now = (self.rate.delivered - before.delivered) as u32;
         let lost_now = (self.rate.lost - before.lost) as u32;
         let rate = self.rate.finish(self.rtt.min());
-        let reduces = self.in_reduction() && self.config.recovery.uses_sack();
+        let reduces = self.in_reduction() && self.config.recovery.method.uses_sack();
         if reduces && !self.congestion.controls_window() {
             self.reduce_window(delivered_now, lost_now, flags.una_advanced);
         }
@@ -392,7 +392,7 @@ impl Sender {
         if flags.data_acked {
             flags.set_timer = true;
             // Linux checks for reordering on a cumulative ACK too (tcp_clean_rtx_queue).
-            if reordered < prior_fack && self.config.recovery.uses_sack() {
+            if reordered < prior_fack && self.config.recovery.method.uses_sack() {
                 self.note_reordering(reordered);
             }
         } else if sampled {
@@ -442,12 +442,12 @@ impl Sender {
     /// Returns true if this ACK may grow the window. In RFC 5681 only cumulative acknowledgments
     /// grow the window. With much reordering any delivery does (Linux `tcp_may_raise_cwnd`).
     fn may_raise_window(&self, flags: &AckFlags) -> bool {
-        if !self.config.recovery.uses_sack() {
+        if !self.config.recovery.method.uses_sack() {
             return flags.data_acked
                 && self.state != RecoveryState::Recovery
                 && !self.classic.has_just_left;
         }
-        if self.reordering > self.config.duplicate_threshold {
+        if self.reordering > self.config.recovery.duplicate_threshold {
             return flags.data_acked || flags.data_sacked;
         }
         flags.data_acked
@@ -479,6 +479,6 @@ impl Sender {
         let from = if displaced { head.sent_at } else { now };
         debug_assert!(from <= now, "the oldest segment was sent in the future");
         let left = (from + self.rtt.rto()).since(now);
-        self.arm_after(TimerKind::Rto, now, left.max(self.config.timer_tick));
+        self.arm_after(TimerKind::Rto, now, left.max(self.config.timers.tick));
     }
 }

@@ -218,7 +218,7 @@ impl Sender {
     pub(in crate::tcp) fn finish(&mut self, may_send: bool) {
         let is_written = self.buffer.as_mut().is_none_or(SendBuffer::close);
         self.closes_after_push =
-            is_written && !may_send && !self.config.fin_with_data && self.unsent() > 0;
+            is_written && !may_send && !self.config.host.fin_with_data && self.unsent() > 0;
         self.fin_queued = is_written && !self.closes_after_push;
     }
 
@@ -292,7 +292,7 @@ impl Sender {
             }
             let is_last = self.is_finishing() && self.backlog() == 0;
             let is_first = self.snd_nxt == 1;
-            self.fin_queued |= is_last && is_first && self.config.fin_with_data;
+            self.fin_queued |= is_last && is_first && self.config.host.fin_with_data;
             self.end_piece(!self.has_more || self.lacks_push(self.write_end));
             self.push_out(cx, Push::Pending);
             if is_last && !self.fin_queued {

@@ -72,7 +72,7 @@ impl Sender {
 
     /// Returns true if duplicates of the latest ACK can indicate a new loss.
     fn is_beyond_recover(&self) -> bool {
-        match self.config.recover_guard {
+        match self.config.recovery.recover_guard {
             RecoverGuard::Above => self.snd_una > self.classic.recover,
             RecoverGuard::From => self.snd_una >= self.classic.recover,
             // After a timeout all outstanding data is retransmitted anyway, so duplicates do not
@@ -84,7 +84,7 @@ impl Sender {
     /// Returns true if each duplicate ACK counts as a delivery, as in Linux. The segment then does
     /// not count again when it is acknowledged (`tcp_add_reno_sack`, `tcp_remove_reno_sacks`).
     fn is_linux_without_sack(&self) -> bool {
-        self.config.prr
+        self.config.recovery.prr
     }
 
     fn fast_retransmit<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) {
@@ -95,7 +95,7 @@ impl Sender {
         } else {
             self.congested(cx, CongestionKind::FastRecovery);
         }
-        if self.config.recovery == LossRecovery::Tahoe {
+        if self.config.recovery.method == LossRecovery::Tahoe {
             // Tahoe: slow start begins at the lost segment, and all outstanding data is
             // retransmitted.
             self.lose_everything();
@@ -104,7 +104,7 @@ impl Sender {
         } else {
             self.lose(self.board.first());
             if !self.congestion.controls_window() {
-                self.take_threshold(f64::from(self.config.duplicate_threshold));
+                self.take_threshold(f64::from(self.config.recovery.duplicate_threshold));
             }
             self.state = RecoveryState::Recovery;
         }
@@ -116,7 +116,7 @@ impl Sender {
     /// Retransmits the oldest segment after the wait for the link layer (TCP-DCR).
     pub(super) fn retransmit_late_head<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) {
         let is_due = self.state == RecoveryState::Open
-            && self.classic.duplicates >= self.config.duplicate_threshold
+            && self.classic.duplicates >= self.config.recovery.duplicate_threshold
             && self.is_beyond_recover();
         if is_due {
             self.fast_retransmit(cx);
@@ -138,7 +138,7 @@ impl Sender {
         self.classic.duplicates = 0;
         let is_full = self.snd_una >= self.high_seq;
         match self.state {
-            RecoveryState::Recovery if self.config.recovery == LossRecovery::Reno => {
+            RecoveryState::Recovery if self.config.recovery.method == LossRecovery::Reno => {
                 self.leave_classic(cx, self.window.ssthresh);
             }
             RecoveryState::Recovery if is_full => {
@@ -153,7 +153,7 @@ impl Sender {
                 }
                 flags.set_timer = !self.classic.is_timer_settled;
                 self.classic.is_timer_settled =
-                    self.config.newreno_variant == NewRenoVariant::Impatient;
+                    self.config.recovery.newreno_variant == NewRenoVariant::Impatient;
                 return Repair::Lost;
             }
             RecoveryState::Loss if is_full => self.state = RecoveryState::Open,
@@ -190,8 +190,8 @@ impl Sender {
     ///
     /// Standard: RFC 3042.
     pub(super) fn limited_transmit_allowance(&self) -> u32 {
-        if self.config.limited_transmit
-            && !self.config.recovery.uses_sack()
+        if self.config.recovery.limited_transmit
+            && !self.config.recovery.method.uses_sack()
             && self.state == RecoveryState::Open
         {
             if self.is_waiting_for_repair() || self.uses_ncr() {

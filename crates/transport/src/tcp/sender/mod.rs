@@ -196,7 +196,7 @@ impl Sender {
             snd_una: 1,
             snd_nxt: 1,
             write_end: 1,
-            buffer: config.send_buffer.map(buffer::SendBuffer::new),
+            buffer: config.buffers.send.map(buffer::SendBuffer::new),
             fin_queued: false,
             closes_after_push: false,
             fin_sent: false,
@@ -215,7 +215,7 @@ impl Sender {
             frto: false,
             retransmits: 0,
             stalled_since: Time::ZERO,
-            reordering: config.duplicate_threshold,
+            reordering: config.recovery.duplicate_threshold,
             fack: 1,
             sack_cache: [SackBlock::default(); 4],
             retransmit_hint: 0,
@@ -252,9 +252,9 @@ impl Sender {
         if self.config.timestamps != agreed.timestamps {
             self.config_mut().timestamps = agreed.timestamps;
         }
-        if !agreed.sack && self.config.recovery.uses_sack() {
+        if !agreed.sack && self.config.recovery.method.uses_sack() {
             // RFC 2018 section 4: if SACK was not agreed on, the recovery is NewReno's.
-            self.config_mut().recovery = super::config::LossRecovery::NewReno;
+            self.config_mut().recovery.method = super::config::LossRecovery::NewReno;
         }
         self.snd_wnd = agreed.peer_window;
         self.max_window = agreed.peer_window;
@@ -447,11 +447,11 @@ impl Sender {
         Arc::make_mut(&mut self.config)
     }
     pub(super) fn set_nagle(&mut self, is_on: bool) {
-        self.config_mut().nagle = is_on;
+        self.config_mut().host.nagle = is_on;
         self.pushes_small |= !is_on;
     }
     pub(super) fn set_user_timeout(&mut self, limit: Option<Span>) {
-        self.config_mut().user_timeout = limit;
+        self.config_mut().timers.user_timeout = limit;
     }
     /// Ends a record after the next `bytes` of written data.
     pub(super) fn end_record_after(&mut self, bytes: u64) {
@@ -479,7 +479,7 @@ impl Sender {
             probes: self.persist_backoff,
             backoff: self.rtt.backoff(),
             timestamps: self.config.timestamps,
-            sack: self.config.recovery.uses_sack(),
+            sack: self.config.recovery.method.uses_sack(),
             ecn: self.marks.is_agreed(),
             rto: self.rtt.rto(),
             rtt: self.rtt.srtt(),

@@ -48,7 +48,7 @@ const UNPACED_SEGMENTS: u64 = 10;
 
 impl Sender {
     pub(super) fn is_pacing(&self) -> bool {
-        self.config.pacing == Pacing::On
+        self.config.host.pacing == Pacing::On
             || self.congestion.pacing_rate().is_some()
             || self.pacer.steered.is_some()
             || self.is_resuming()
@@ -57,7 +57,7 @@ impl Sender {
     /// Returns the size of a segment in bytes for rates and windows. For a subflow the size
     /// includes the MPTCP option, because Linux's segment size ignores the option (`mss_cache`).
     pub(super) fn counted_mss(&self) -> u64 {
-        let option = if self.config.is_linux_subflow {
+        let option = if self.config.host.is_linux_subflow {
             MptcpOption::MAPPING_LEN + self.of_connection.long_ack_len
         } else {
             0
@@ -76,7 +76,7 @@ impl Sender {
                 let bits = rate.as_bits_per_sec() as f64 * counted / mss;
                 rate = Rate::from_bits_per_sec(bits as u64);
             }
-            self.pacer.rate = rate.min(self.config.maximum_pacing_rate);
+            self.pacer.rate = rate.min(self.config.host.maximum_pacing_rate);
             return;
         }
         let srtt = self.rtt.srtt().as_nanos();
@@ -90,7 +90,8 @@ impl Sender {
             1.2
         };
         let bits = ratio * window * counted * 8e9 / srtt as f64;
-        self.pacer.rate = Rate::from_bits_per_sec(bits as u64).min(self.config.maximum_pacing_rate);
+        self.pacer.rate =
+            Rate::from_bits_per_sec(bits as u64).min(self.config.host.maximum_pacing_rate);
     }
 
     /// Advances the departure clock by the time that `bytes` take at the pacing rate. The clock

@@ -41,7 +41,7 @@ impl Sender {
     /// Returns the number of segments in a burst, about a millisecond of data (Linux
     /// `tcp_tso_autosize`).
     pub(super) fn burst_segments(&self) -> u32 {
-        if !self.config.tso_bursts {
+        if !self.config.host.tso_bursts {
             return 1;
         }
         let mss = u64::from(self.window.mss);
@@ -53,7 +53,7 @@ impl Sender {
             bytes = bytes.saturating_add(LARGEST_BURST >> doublings);
         }
         let segments = (bytes.min(LARGEST_BURST) / mss) as u32;
-        segments.max(self.config.minimum_burst.max(1))
+        segments.max(self.config.host.minimum_burst.max(1))
     }
 
     /// Returns the size of the kernel's sk_buffs in bytes. The size is a number of whole segments,
@@ -107,7 +107,7 @@ impl Sender {
     }
 
     pub(super) fn lacks_push(&self, end: u64) -> bool {
-        self.config.tso_bursts && end > self.pushed_end + self.max_window / 2
+        self.config.host.tso_bursts && end > self.pushed_end + self.max_window / 2
     }
 
     /// Returns true if the last transmission ended an sk_buff with a push.
@@ -138,7 +138,7 @@ impl Sender {
         // For a paced sender the time counts from the pacer's next departure (Linux
         // `tcp_wstamp_ns`).
         let last_left = self.last_sent_at.max(self.pacer.next_at);
-        if !self.config.tso_bursts
+        if !self.config.host.tso_bursts
             || unsent <= mss
             || matches!(self.state, RecoveryState::Recovery | RecoveryState::Loss)
             || now.since(last_left) > Span::from_millis(1)
@@ -154,11 +154,11 @@ impl Sender {
         }
         let head = self.board.head()?;
         let window = self.snd_wnd.min(self.window.cwnd as u64 * counted);
-        let enough = window / u64::from(self.config.burst_window_divisor.max(1));
+        let enough = window / u64::from(self.config.host.burst_window_divisor.max(1));
         let (rest_of_piece, is_last_piece) = match &self.buffer {
             Some(buffer) => buffer.head(self.snd_nxt),
             // The multipath connection offers a subflow one sk_buff at a time.
-            None if self.config.is_linux_subflow => (unsent, !self.holds_back),
+            None if self.config.host.is_linux_subflow => (unsent, !self.holds_back),
             None => {
                 let rest = self.pieces.end.saturating_sub(self.snd_nxt).max(mss);
                 (rest, rest >= unsent)
@@ -192,10 +192,7 @@ mod tests {
     use fadeout_core::Rate;
 
     fn bursts() -> TcpConfig {
-        TcpConfig {
-            tso_bursts: true,
-            ..linux()
-        }
+        linux().changed(|tcp| tcp.host.tso_bursts = true)
     }
 
     #[test]
@@ -258,7 +255,10 @@ mod tests {
         // Each line changes one condition of Linux `tcp_tso_should_defer`.
         let us = Span::from_micros;
         assert_eq!(waits(|_| ()), Some(true));
-        assert_eq!(waits(|b| b.sender.config_mut().tso_bursts = false), None);
+        assert_eq!(
+            waits(|b| b.sender.config_mut().host.tso_bursts = false),
+            None
+        );
         assert_eq!(waits(|b| b.sender.state = RecoveryState::Recovery), None);
         assert_eq!(waits(|b| b.sender.state = RecoveryState::Loss), None);
         // If the sender has sent nothing for more than a millisecond, the burst does not wait.
@@ -291,7 +291,7 @@ mod tests {
         // offer fits into two segments and does not wait.
         let waits = |is_linux_subflow| {
             let mut b = waiting(60);
-            b.sender.config_mut().is_linux_subflow = is_linux_subflow;
+            b.sender.config_mut().host.is_linux_subflow = is_linux_subflow;
             b.sender.holds_back = true;
             let unsent = 2 * u64::from(b.sender.window.mss) + 40;
             b.sender.offer(unsent, true);

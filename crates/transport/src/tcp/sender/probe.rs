@@ -24,8 +24,8 @@ impl Sender {
     /// true if the retransmission timer would be restarted now. Returns true if the probe timer was
     /// started.
     pub(super) fn schedule_loss_probe(&mut self, now: Time, advancing: bool) -> bool {
-        let may_probe = self.config.tail_loss_probe
-            && self.config.recovery.uses_sack()
+        let may_probe = self.config.recovery.tail_loss_probe
+            && self.config.recovery.method.uses_sack()
             && !self.board.is_empty()
             && !self.is_suspended()
             && self.pending() != Some(TimerKind::LossDelay)
@@ -44,7 +44,7 @@ impl Sender {
             };
             self.rtt.srtt() * 2 + extra
         } else {
-            self.config.initial_rto
+            self.config.timers.initial_rto
         };
         let until_rto = if advancing {
             self.rtt.rto()

@@ -166,7 +166,7 @@ impl Sender {
             return;
         }
         let prior_retrans = self.board.retrans_out;
-        if self.config.recovery == LossRecovery::Rack && !self.uses_ncr() {
+        if self.config.recovery.method == LossRecovery::Rack && !self.uses_ncr() {
             if self.rack.advanced {
                 self.rack.advanced = false;
                 let next_loss = self.detect_losses(now);
@@ -223,7 +223,7 @@ impl Sender {
     /// Detects losses without an ACK, and retransmits the lost segments.
     pub(super) fn repair_what_is_late<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) {
         let prior = self.in_flight();
-        if self.config.recovery == LossRecovery::Rack {
+        if self.config.recovery.method == LossRecovery::Rack {
             self.detect_losses(cx.now);
         } else {
             self.count_losses();

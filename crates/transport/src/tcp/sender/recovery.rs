@@ -218,7 +218,7 @@ impl Sender {
         };
         self.congested(cx, kind);
         self.marks.on_reduced();
-        if !self.config.prr && !self.congestion.controls_window() {
+        if !self.config.recovery.prr && !self.congestion.controls_window() {
             self.take_threshold(0.0);
         }
     }
@@ -242,7 +242,7 @@ impl Sender {
         if delivered == 0 || self.recovery.prior_cwnd == 0.0 {
             return;
         }
-        if !self.config.prr {
+        if !self.config.recovery.prr {
             return;
         }
         let pipe = self.in_flight();

@@ -63,7 +63,7 @@ impl Sender {
     #[inline]
     pub(super) fn has_losses_to_repair(&self) -> bool {
         self.board.lost_out > self.board.retrans_out
-            || (self.config.recovery == LossRecovery::Sack && self.board.lost_out > 0)
+            || (self.config.recovery.method == LossRecovery::Sack && self.board.lost_out > 0)
     }
 
     /// Retransmits segments marked lost, in sequence, as the window allows.
@@ -71,7 +71,7 @@ impl Sender {
         if self.is_suspended() {
             return;
         }
-        let cause = match (self.state, self.config.recovery) {
+        let cause = match (self.state, self.config.recovery.method) {
             (RecoveryState::Loss, _) => RetransmitCause::Rto,
             (_, LossRecovery::Rack) => RetransmitCause::Rack,
             _ => RetransmitCause::FastRetransmit,
@@ -173,8 +173,8 @@ impl Sender {
     /// Standard: RFC 6675 §5, step 4.3; RFC 5681 §3.2, step 3; RFC 6582 §3.2, step 3.
     fn is_unconditional(&self, number: u64) -> bool {
         self.state == RecoveryState::Recovery
-            && !self.config.prr
-            && match self.config.recovery {
+            && !self.config.recovery.prr
+            && match self.config.recovery.method {
                 LossRecovery::Rack => false,
                 LossRecovery::Sack => {
                     number == self.board.first() && self.recovery.has_sent_nothing()
@@ -329,8 +329,8 @@ mod tests {
             b.sender.board.pieces -= 1;
         }
         assert!(b.sender.board.counts_agree() && b.sender.board.pieces == 1);
-        b.sender.config_mut().tso_bursts = true;
-        b.sender.config_mut().minimum_burst = 65;
+        b.sender.config_mut().host.tso_bursts = true;
+        b.sender.config_mut().host.minimum_burst = 65;
         b.sender.state = RecoveryState::Recovery;
         b
     }
@@ -403,7 +403,7 @@ mod tests {
     #[test]
     fn a_repair_is_paced_by_all_that_it_sends() {
         // At 8 Mbit/s a segment of 1,000 bytes takes a millisecond.
-        let mut b = in_one_piece(|config| config.pacing = Pacing::On);
+        let mut b = in_one_piece(|config| config.host.pacing = Pacing::On);
         lose(&mut b, 0..3);
         b.sender.pacer.rate = Rate::from_bits_per_sec(8_000_000);
         b.sender.pacer.next_at = b.now;
@@ -459,7 +459,7 @@ mod tests {
 
     #[test]
     fn a_paced_repair_waits_for_the_departure_clock() {
-        let mut b = in_one_piece(|config| config.pacing = Pacing::On);
+        let mut b = in_one_piece(|config| config.host.pacing = Pacing::On);
         lose(&mut b, [0]);
         b.sender.pacer.next_at = b.now + ms(5);
         assert_eq!(repair(&mut b), []);

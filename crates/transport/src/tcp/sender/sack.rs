@@ -118,7 +118,7 @@ impl Sender {
                     }
                     news.times.record(segment.sent_at);
                 }
-                if self.config.recovery == LossRecovery::Sack {
+                if self.config.recovery.method == LossRecovery::Sack {
                     // A SACKed octet does not count in the pipe (RFC 6675 section 4, SetPipe).
                     self.board.clear_retransmitted(number);
                 }

@@ -24,16 +24,14 @@ impl Sender {
         if self.board.is_empty() {
             return TimerOutcome::Done;
         }
-        if self.retransmits >= self.config.maximum_retries {
+        if self.retransmits >= self.config.timers.maximum_retries {
             return TimerOutcome::GiveUp;
         }
         if self.retransmits == 0 {
             self.stalled_since = self.board.get(self.board.first()).sent_at;
         }
-        let left = self
-            .config
-            .user_timeout
-            .map(|limit| limit.saturating_sub(cx.now.since(self.stalled_since)));
+        let limit = self.config.timers.user_timeout;
+        let left = limit.map(|limit| limit.saturating_sub(cx.now.since(self.stalled_since)));
         if left == Some(Span::ZERO) {
             return TimerOutcome::GiveUp;
         }
@@ -85,8 +83,8 @@ impl Sender {
         self.classic.recover = self.snd_nxt;
         self.probe.high_seq = None;
         self.marks.on_reduced();
-        self.frto = self.config.frto
-            && self.config.recovery.uses_sack()
+        self.frto = self.config.recovery.frto
+            && self.config.recovery.method.uses_sack()
             && (is_new_episode || self.retransmits > 0);
         self.report(cx, "loss");
     }
@@ -98,7 +96,7 @@ impl Sender {
             self.board.forget_sacks();
             self.sack_cache = Default::default();
         }
-        let spares_recent = self.config.recovery == LossRecovery::Rack;
+        let spares_recent = self.config.recovery.method == LossRecovery::Rack;
         for number in head..self.board.end() {
             // RFC 8985 section 6.3: segments sent less than a round trip ago may still arrive.
             let sent_at = self.board.get(number).sent_at;
@@ -110,7 +108,7 @@ impl Sender {
                 continue;
             }
             let was_lost = self.board.get(number).tags.has(Tags::LOST);
-            if self.config.recovery == LossRecovery::Sack && !was_lost {
+            if self.config.recovery.method == LossRecovery::Sack && !was_lost {
                 // A retransmission that was sent before its segment was marked lost is lost, too.
                 self.board.clear_retransmitted(number);
             }
@@ -170,7 +168,7 @@ impl Sender {
             let doublings = self.persist_backoff.min(20);
             let wait = base
                 .saturating_mul(1 << doublings)
-                .min(self.config.maximum_rto);
+                .min(self.config.timers.maximum_rto);
             self.arm_after(TimerKind::Persist, now, wait);
         }
     }
@@ -196,7 +194,7 @@ impl Sender {
         }
         // A connection whose peer answers the probes is not given up, however long the window stays
         // closed (RFC 9293 section 3.8.6.1).
-        if self.unanswered_probes >= self.config.maximum_retries {
+        if self.unanswered_probes >= self.config.timers.maximum_retries {
             return TimerOutcome::GiveUp;
         }
         let room = self.window_end().saturating_sub(self.snd_nxt);

@@ -52,7 +52,7 @@ impl Sender {
     /// Performs the steps of [`Sender::transmit`] that apply to a sender without data.
     #[inline]
     pub(super) fn note_idle(&mut self) {
-        if !self.is_suspended() && !self.holds_back && !self.config.is_linux_subflow {
+        if !self.is_suspended() && !self.holds_back && !self.config.host.is_linux_subflow {
             self.rate.on_app_limited(0);
         }
     }
@@ -61,7 +61,7 @@ impl Sender {
     /// neither the window nor repairs limit the sender (Linux `tcp_rate_check_app_limited`).
     pub(super) fn note_app_limit(&mut self) {
         let in_flight = self.in_flight();
-        if !self.config.is_linux_subflow
+        if !self.config.host.is_linux_subflow
             && self.unsent() < u64::from(self.window.mss)
             && in_flight < self.window.cwnd as u32
             && self.board.lost_out <= self.board.retrans_out
@@ -182,7 +182,7 @@ impl Sender {
         if sent > 0 || is_cwnd_limited {
             self.validate_window(cx.now, is_cwnd_limited);
         }
-        if self.config.recovery == LossRecovery::Sack && !self.has_sendable_new_data() {
+        if self.config.recovery.method == LossRecovery::Sack && !self.has_sendable_new_data() {
             self.repair_beyond_losses(cx);
         }
         if !self.has_new_data() {
@@ -226,13 +226,13 @@ impl Sender {
     /// another small segment.
     fn waits_when_small(&self, push: Push) -> bool {
         push == Push::Pending
-            && (self.is_corked || (self.config.nagle && self.small_end > self.snd_una))
+            && (self.is_corked || (self.config.host.nagle && self.small_end > self.snd_una))
     }
 
     /// Returns true if a small segment may fill the rest of the receiver's window although more
     /// data follows. A subflow sends only whole segments within the connection's window.
     fn fills_window(&self, push: Push) -> bool {
-        self.config.tso_bursts && !self.config.multipath && !self.waits_when_small(push)
+        self.config.host.tso_bursts && !self.config.multipath && !self.waits_when_small(push)
     }
 
     /// Returns the number of segments that are sent together, at most `limit`. The last segment may
@@ -270,7 +270,7 @@ impl Sender {
                 payload = payload.min((self.window_end() - self.snd_nxt) as u32);
             }
             let place = match n {
-                _ if !self.config.tso_bursts || count == 1 => Place::Alone,
+                _ if !self.config.host.tso_bursts || count == 1 => Place::Alone,
                 1 => Place::First,
                 _ if n == count => Place::End,
                 _ => Place::Within,
@@ -374,7 +374,7 @@ impl Sender {
         // An sk_buff that ends within a burst was filled up from the next sk_buff. So the end of
         // the burst carries its PSH.
         let is_filled_up = matches!(place, Place::First | Place::Within);
-        let is_pushed = if self.config.is_linux_subflow {
+        let is_pushed = if self.config.host.is_linux_subflow {
             // The segment ends the connection's written data, unless the sk_buff had become full.
             ends_data && (!self.holds_back || payload < self.window.mss)
         } else {

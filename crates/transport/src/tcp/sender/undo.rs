@@ -60,7 +60,7 @@ impl Sender {
     }
 
     fn may_undo(&self) -> bool {
-        self.config.undo
+        self.config.recovery.undo
             && self.undo.marker.is_some()
             && (self.undo.retransmissions == Some(0) || self.is_original_delayed())
     }
@@ -99,8 +99,9 @@ impl Sender {
     /// Undoes the reduction if DSACKs reported every retransmission as a duplicate. Returns true if
     /// undone.
     pub(super) fn undo_by_dsack<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) -> bool {
-        let all_spurious =
-            self.config.undo && self.undo.marker.is_some() && self.undo.retransmissions == Some(0);
+        let all_spurious = self.config.recovery.undo
+            && self.undo.marker.is_some()
+            && self.undo.retransmissions == Some(0);
         if all_spurious {
             self.rack.persist = (self.rack.persist + 1).min(PERSIST_RECOVERIES);
             self.undo_reduction(cx, false);
@@ -115,7 +116,7 @@ impl Sender {
         cx: &mut SenderContext<'_, P>,
         prior_una: u64,
     ) -> bool {
-        if !self.config.undo || self.undo.marker.is_none() || !self.is_original_delayed() {
+        if !self.config.recovery.undo || self.undo.marker.is_none() || !self.is_original_delayed() {
             return false;
         }
         self.note_reordering(prior_una);
@@ -142,7 +143,7 @@ impl Sender {
         }
         self.undo_reduction(cx, true);
         self.retransmits = 0;
-        if by_frto || self.config.recovery.uses_sack() {
+        if by_frto || self.config.recovery.method.uses_sack() {
             self.state = RecoveryState::Open;
         }
         true

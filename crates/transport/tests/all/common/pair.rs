@@ -77,14 +77,14 @@ impl Pair {
     pub(crate) fn new(ends: [EndConfig; 2], is_traced: bool) -> Pair {
         let mut directions: [Direction; 2] = Default::default();
         for (direction, receiver) in directions.iter_mut().zip([&ends[1], &ends[0]]) {
-            direction.ends_runs = receiver.config.ecn == EcnMode::Dctcp
+            direction.ends_runs = receiver.config.acks.ecn == EcnMode::Dctcp
                 || receiver.congestion.needs_ecn() == EcnFeedback::Dctcp;
         }
         let [first, second] = ends;
         let end = |made: EndConfig| {
             let end = End {
                 tcp: TcpEndpoint::new(&made.config, FlowId(0), made.congestion),
-                recovery: made.config.recovery,
+                recovery: made.config.recovery.method,
                 waits: made.config.resilience.loss != LossResponse::Standard,
                 read: 0,
                 written: 0,

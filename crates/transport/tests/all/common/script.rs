@@ -75,7 +75,7 @@ pub(crate) fn profile(name: &str) -> TcpConfig {
 
 fn with_round_segments(mut config: TcpConfig) -> TcpConfig {
     config.mss = FULL as u32 + if config.timestamps { 12 } else { 0 };
-    config.tso_bursts = false;
+    config.host.tso_bursts = false;
     config
 }
 
@@ -117,14 +117,14 @@ impl Script {
         Segment {
             ack: u64::from(flags.has(Flags::ACK)),
             window: self.peer_window.min(65_535),
-            flags: if config.ecn != EcnMode::Off {
+            flags: if config.acks.ecn != EcnMode::Off {
                 flags | Flags::ECE
             } else {
                 flags
             },
             mss: config.mss as u16,
             window_scale: Some(7),
-            sack_permitted: config.recovery.uses_sack(),
+            sack_permitted: config.recovery.method.uses_sack(),
             has_timestamps: config.timestamps,
             ts_echo: self.echo,
             ..Segment::default()

@@ -23,10 +23,7 @@ fn what_was_written_and_closed_before_the_handshake_goes_after_it() {
         ("rfc", false),
         ("rfc", true),
     ] {
-        let config = TcpConfig {
-            fin_with_data,
-            ..profile(name)
-        };
+        let config = profile(name).changed(|tcp| tcp.host.fin_with_data = fin_with_data);
         let mut s = Script::closed(&config);
         s.command(AppCommand::Connect);
         s.write(1);

@@ -34,10 +34,7 @@ fn a_closed_window_is_probed_until_it_opens() {
 
 #[test]
 fn a_peer_that_answers_probes_is_never_given_up() {
-    let config = TcpConfig {
-        maximum_retries: 3,
-        ..linux()
-    };
+    let config = linux().changed(|tcp| tcp.timers.maximum_retries = 3);
     let mut s = Script::connected(&config);
     s.peer_window = 0;
     s.ack(0);
@@ -55,10 +52,8 @@ fn a_peer_that_answers_probes_is_never_given_up() {
 
 #[test]
 fn a_receiver_that_does_not_read_closes_its_window_and_says_when_it_opens() {
-    let config = TcpConfig {
-        receive_window: ReceiveWindow::Fixed { bytes: 4 * FULL },
-        ..linux()
-    };
+    let config = linux()
+        .changed(|tcp| tcp.buffers.receive_window = ReceiveWindow::Fixed { bytes: 4 * FULL });
     let mut s = Script::connected(&config);
     s.command(AppCommand::PauseReading);
     for number in 1..=4 {
@@ -74,10 +69,8 @@ fn a_receiver_that_does_not_read_closes_its_window_and_says_when_it_opens() {
 
 #[test]
 fn the_window_is_said_in_units_of_its_scale() {
-    let config = TcpConfig {
-        receive_window: ReceiveWindow::Fixed { bytes: 1 << 20 },
-        ..linux()
-    };
+    let config =
+        linux().changed(|tcp| tcp.buffers.receive_window = ReceiveWindow::Fixed { bytes: 1 << 20 });
     let mut s = Script::closed(&config);
     s.command(AppCommand::Connect);
     let syn = s.sends_ack();
@@ -167,7 +160,7 @@ fn a_peer_cannot_ask_for_tiny_segments() {
 #[test]
 fn nagle_holds_a_small_segment_while_a_small_one_is_outstanding() {
     for (nagle, sizes) in [(true, vec![1000, 10]), (false, vec![1000, 10, 20])] {
-        let mut s = Script::connected(&TcpConfig { nagle, ..linux() });
+        let mut s = Script::connected(&linux().changed(|tcp| tcp.host.nagle = nagle));
         s.write(1);
         s.command(AppCommand::Write(fadeout_core::Bytes(10)));
         s.command(AppCommand::Write(fadeout_core::Bytes(20)));
@@ -196,10 +189,7 @@ fn an_idle_connection_starts_again_with_a_smaller_window() {
 
 #[test]
 fn congestion_marks_are_negotiated_and_reduce_once_a_window() {
-    let config = TcpConfig {
-        ecn: EcnMode::Classic,
-        ..linux()
-    };
+    let config = linux().changed(|tcp| tcp.acks.ecn = EcnMode::Classic);
     let mut s = Script::connected(&config);
     s.write(40);
     assert!(s.left().iter().all(|left| left.ecn == Ecn::Ect0));
@@ -229,10 +219,7 @@ fn congestion_marks_are_negotiated_and_reduce_once_a_window() {
 
 #[test]
 fn a_mark_is_echoed_until_the_sender_has_heard() {
-    let config = TcpConfig {
-        ecn: EcnMode::Classic,
-        ..linux()
-    };
+    let config = linux().changed(|tcp| tcp.acks.ecn = EcnMode::Classic);
     let mut s = Script::connected(&config);
     let (marked, plain, heard) = (s.data(1), s.data(2), s.data(3));
     s.arrive_marked(marked, Ecn::Ce);
@@ -249,10 +236,7 @@ fn a_mark_is_echoed_until_the_sender_has_heard() {
 
 #[test]
 fn a_bare_fin_is_not_ecn_capable() {
-    let config = TcpConfig {
-        ecn: EcnMode::Classic,
-        ..linux()
-    };
+    let config = linux().changed(|tcp| tcp.acks.ecn = EcnMode::Classic);
     let mut s = Script::connected(&config);
     s.command(AppCommand::Close);
     let left = s.left();

@@ -5,10 +5,8 @@ const MSS: u32 = 1_000;
 
 fn inbound() -> Inbound {
     let mut inbound = Inbound::new(
-        &TcpConfig {
-            receive_window: ReceiveWindow::Fixed { bytes: 20_000 },
-            ..TcpConfig::linux()
-        },
+        &TcpConfig::linux()
+            .changed(|tcp| tcp.buffers.receive_window = ReceiveWindow::Fixed { bytes: 20_000 }),
         false,
     );
     inbound.on_established(Time::ZERO);
@@ -179,10 +177,7 @@ fn of_a_device() -> Inbound {
         alone: 728,
         joined: 472,
     };
-    let config = TcpConfig {
-        packet_memory,
-        ..TcpConfig::linux()
-    };
+    let config = TcpConfig::linux().changed(|tcp| tcp.buffers.packet_memory = packet_memory);
     let mut inbound = Inbound::new(&config, true);
     inbound.window.measure_share(MSS);
     inbound

@@ -24,11 +24,10 @@ fn of_subflow() -> SendBufferConfig {
 
 /// Returns the queues of subflows with exact timers. With `nagle` small segments may wait.
 fn of_queues(paths: usize, nagle: bool) -> SendQueues {
-    let config = TcpConfig {
-        nagle,
-        timer_wheel: false,
-        ..TcpConfig::linux()
-    };
+    let config = TcpConfig::linux().changed(|tcp| {
+        tcp.host.nagle = nagle;
+        tcp.timers.wheel = false;
+    });
     SendQueues::new(paths, of_subflow(), &config)
 }
 

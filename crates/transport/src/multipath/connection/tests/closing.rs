@@ -45,7 +45,7 @@ fn linux_sends_the_data_fin_by_itself_on_each_path_once_the_data_is_bound() {
 fn a_program_that_closes_in_the_call_of_its_write_sends_the_data_fin_with_the_data() {
     for (fin_with_data, ends) in [(true, true), (false, false)] {
         let mut config = config("lowest-rtt");
-        config.tcp.fin_with_data = fin_with_data;
+        config.tcp.host.fin_with_data = fin_with_data;
         let mut net = Net::new(&config, &[pipe(500, 10), pipe(1000, 25)], 1);
         net.transfer(5_000);
         net.run(ms(2_000));

@@ -56,15 +56,18 @@ fn data_fin_is_said_again_on_every_path_ever_more_seldom_until_the_peer_is_given
                 .map(|sent| sent.0),
         )
     };
-    let repeats = config.tcp.maximum_retries as usize;
+    let repeats = config.tcp.timers.maximum_retries as usize;
     let [first, second] = [times(0), times(1)];
     assert_eq!(first.len(), repeats + 1);
     assert_eq!(first, second);
     let repeated = first[1..].windows(2);
     let waits: Vec<Span> = repeated.map(|two| two[1].since(two[0])).collect();
     let tcp = &config.tcp;
-    assert_eq!(waits[..3], [1, 2, 4].map(|times| tcp.minimum_rto * times));
-    assert_eq!(waits[repeats - 2], tcp.maximum_rto);
+    assert_eq!(
+        waits[..3],
+        [1, 2, 4].map(|times| tcp.timers.minimum_rto * times)
+    );
+    assert_eq!(waits[repeats - 2], tcp.timers.maximum_rto);
 }
 
 #[test]

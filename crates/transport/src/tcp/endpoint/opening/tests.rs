@@ -10,10 +10,7 @@ fn time_at_ms(millis: u64) -> Time {
 
 /// Returns the Linux profile with exact timers.
 fn config() -> TcpConfig {
-    TcpConfig {
-        timer_wheel: false,
-        ..TcpConfig::linux()
-    }
+    TcpConfig::linux().changed(|tcp| tcp.timers.wheel = false)
 }
 
 fn contents() -> SynContents {
@@ -54,11 +51,10 @@ fn times(opening: &mut Opening, count: usize) -> Vec<u64> {
 
 #[test]
 fn a_syn_goes_again_linearly_at_first_then_after_twice_the_time() {
-    let linear = TcpConfig {
-        linear_syn_timeouts: 2,
-        initial_rto: Span::from_secs(1),
-        ..config()
-    };
+    let linear = config().changed(|tcp| {
+        tcp.timers.linear_syn_timeouts = 2;
+        tcp.timers.initial_rto = Span::from_secs(1);
+    });
     let expected = [0, 1_000, 2_000, 3_000, 5_000, 9_000];
     assert_eq!(
         times(&mut Opening::new(&Arc::new(linear.clone())), 6),
@@ -71,12 +67,11 @@ fn a_syn_goes_again_linearly_at_first_then_after_twice_the_time() {
 
 #[test]
 fn a_syn_ack_backs_off_from_the_first_and_never_beyond_the_longest_timeout() {
-    let capped = TcpConfig {
-        linear_syn_timeouts: 4,
-        initial_rto: Span::from_secs(1),
-        maximum_rto: Span::from_secs(3),
-        ..config()
-    };
+    let capped = config().changed(|tcp| {
+        tcp.timers.linear_syn_timeouts = 4;
+        tcp.timers.initial_rto = Span::from_secs(1);
+        tcp.timers.maximum_rto = Span::from_secs(3);
+    });
     let mut opening = Opening::new(&Arc::new(capped.clone()));
     opening.on_call(&syn(Flags::default()));
     assert_eq!(times(&mut opening, 5), [0, 1_000, 3_000, 6_000, 9_000]);
@@ -84,12 +79,11 @@ fn a_syn_ack_backs_off_from_the_first_and_never_beyond_the_longest_timeout() {
 
 #[test]
 fn syns_and_syn_acks_have_their_own_limits() {
-    let limited = TcpConfig {
-        maximum_syns: 2,
-        linear_syn_timeouts: 1,
-        maximum_syn_acks: 2,
-        ..config()
-    };
+    let limited = config().changed(|tcp| {
+        tcp.timers.maximum_syns = 2;
+        tcp.timers.linear_syn_timeouts = 1;
+        tcp.timers.maximum_syn_acks = 2;
+    });
     let mut opens = Opening::new(&Arc::new(limited.clone()));
     assert!(!opens.has_begun());
     times(&mut opens, 2);
@@ -145,12 +139,11 @@ fn a_syn_offers_all_and_its_answer_what_both_can() {
 
 #[test]
 fn what_this_end_lacks_is_neither_offered_nor_agreed_on() {
-    let poor = TcpConfig {
-        timestamps: false,
-        window_scaling: false,
-        recovery: crate::tcp::LossRecovery::NewReno,
-        ..config()
-    };
+    let poor = config().changed(|tcp| {
+        tcp.timestamps = false;
+        tcp.buffers.window_scaling = false;
+        tcp.recovery.method = crate::tcp::LossRecovery::NewReno;
+    });
     let mut opening = Opening::new(&Arc::new(poor.clone()));
     let sent = opening.syn(time_at_ms(0), &contents(), None);
     assert!(!sent.has_timestamps && !sent.sack_permitted);
@@ -202,10 +195,7 @@ fn ecn_is_what_both_ends_can_do() {
         (EcnMode::Dctcp, EcnFeedback::None, ece | cwr),
         (EcnMode::Accurate, EcnFeedback::None, ae | ece | cwr),
     ] {
-        let mut opening = Opening::new(&Arc::new(TcpConfig {
-            ecn: mode,
-            ..config()
-        }));
+        let mut opening = Opening::new(&Arc::new(config().changed(|tcp| tcp.acks.ecn = mode)));
         let contents = SynContents {
             needed_ecn: needed,
             ..contents()
@@ -213,10 +203,7 @@ fn ecn_is_what_both_ends_can_do() {
         let sent = opening.syn(time_at_ms(0), &contents, None);
         assert_eq!(sent.flags, Flags::SYN | flags, "{mode:?}");
         // The peer requests classic ECN, so the SYN-ACK agrees with ECE.
-        let mut answers = Opening::new(&Arc::new(TcpConfig {
-            ecn: mode,
-            ..config()
-        }));
+        let mut answers = Opening::new(&Arc::new(config().changed(|tcp| tcp.acks.ecn = mode)));
         answers.on_call(&syn(ece | cwr));
         let common = answers.common_ecn(needed);
         let expected = match mode {
@@ -237,10 +224,9 @@ fn ecn_is_what_both_ends_can_do() {
         answers.on_call(&syn(Flags::default()));
         assert_eq!(answers.common_ecn(needed), EcnFeedback::None);
     }
-    let mut accurate = Opening::new(&Arc::new(TcpConfig {
-        ecn: EcnMode::Accurate,
-        ..config()
-    }));
+    let mut accurate = Opening::new(&Arc::new(
+        config().changed(|tcp| tcp.acks.ecn = EcnMode::Accurate),
+    ));
     accurate.on_call(&syn(ae | ece | cwr));
     assert_eq!(
         accurate.common_ecn(EcnFeedback::None),
@@ -256,11 +242,10 @@ fn accurate_ecn_on_the_wire_writes_its_own_flags_and_an_option_into_the_answer()
         sends_option: true,
         validates: true,
     };
-    let wire = TcpConfig {
-        ecn: EcnMode::Accurate,
-        accurate_ecn: Some(rules),
-        ..config()
-    };
+    let wire = config().changed(|tcp| {
+        tcp.acks.ecn = EcnMode::Accurate;
+        tcp.acks.accurate_ecn = Some(rules);
+    });
     let all = Flags::AE | Flags::CWR | Flags::ECE;
     let mut accurate = Accurate::new(rules);
     let mut opening = Opening::new(&Arc::new(wire.clone()));
@@ -308,10 +293,7 @@ fn only_an_acknowledgment_of_the_syn_answers_it() {
 
 #[test]
 fn an_answer_to_something_else_is_reset_and_the_syn_goes_again_soon() {
-    let ticking = TcpConfig {
-        timer_tick: Span::from_millis(4),
-        ..config()
-    };
+    let ticking = config().changed(|tcp| tcp.timers.tick = Span::from_millis(4));
     for number in [0, 2] {
         let mut opening = Opening::new(&Arc::new(ticking.clone()));
         opening.syn(time_at_ms(0), &contents(), None);
@@ -405,10 +387,9 @@ fn the_round_trip_is_told_by_the_first_syn_or_by_an_echo() {
 #[test]
 fn lost_syns_make_the_window_begin_with_one_segment_unless_they_are_forgiven() {
     let after = |forgiven, syns: u32, is_passive: bool, echo: u32| {
-        let mut opening = Opening::new(&Arc::new(TcpConfig {
-            forgiven_syns: forgiven,
-            ..config()
-        }));
+        let mut opening = Opening::new(&Arc::new(
+            config().changed(|tcp| tcp.timers.forgiven_syns = forgiven),
+        ));
         let peer = syn(if is_passive {
             Flags::default()
         } else {

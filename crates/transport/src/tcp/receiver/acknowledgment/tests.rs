@@ -15,11 +15,10 @@ fn the_quick_budget_is_half_the_window_in_segments_up_to_sixteen() {
 
 #[test]
 fn a_single_segment_waits_for_the_timer() {
-    let config = TcpConfig {
-        ack_rule: AckRule::EverySecond,
-        timer_wheel: false,
-        ..TcpConfig::linux()
-    };
+    let config = TcpConfig::linux().changed(|tcp| {
+        tcp.acks.rule = AckRule::EverySecond;
+        tcp.timers.wheel = false;
+    });
     let mut policy = AckPolicy::new(&config);
     policy.on_data(Time::ZERO, Span::from_secs(1), 65_535, 1448);
     let one = Unacknowledged {
@@ -48,10 +47,7 @@ fn what_fills_a_gap_waits_only_where_gaps_are_nothing_special() {
         (AckRule::Linux, Urgency::Now),
         (AckRule::EverySecondInGaps, Urgency::Normal),
     ] {
-        let policy = AckPolicy::new(&TcpConfig {
-            ack_rule: rule,
-            ..TcpConfig::linux()
-        });
+        let policy = AckPolicy::new(&TcpConfig::linux().changed(|tcp| tcp.acks.rule = rule));
         assert_eq!(policy.urgency_in_gaps(Urgency::Now), expected);
     }
 }
@@ -67,11 +63,10 @@ fn ms(millis: u64) -> u64 {
 /// Returns Linux's policy with an exact clock. A tick is a nanosecond, and the smallest delay is 40
 /// ms.
 fn linux() -> AckPolicy {
-    AckPolicy::new(&TcpConfig {
-        timer_wheel: false,
-        sack_compression: true,
-        ..TcpConfig::linux()
-    })
+    AckPolicy::new(&TcpConfig::linux().changed(|tcp| {
+        tcp.timers.wheel = false;
+        tcp.acks.sack_compression = true;
+    }))
 }
 
 /// Returns a policy with an adaptive delay of `adaptive` ms. Earlier data has used up all quick
@@ -174,10 +169,8 @@ fn the_application_may_ask_for_quick_acks_or_none() {
     assert!(!later(&mut policy, 0, 0));
     policy.enter_quick_mode(65_535, 1448, MAX_QUICK_ACKS);
     assert!(!policy.is_interactive() && policy.is_quick());
-    let mut plain = AckPolicy::new(&TcpConfig {
-        ack_rule: AckRule::EverySecond,
-        ..TcpConfig::linux()
-    });
+    let mut plain =
+        AckPolicy::new(&TcpConfig::linux().changed(|tcp| tcp.acks.rule = AckRule::EverySecond));
     plain.enter_quick_mode(65_535, 1448, MAX_QUICK_ACKS);
     plain.on_window_growth();
     assert!(!plain.is_quick());
@@ -352,10 +345,11 @@ fn nothing_is_thinned_without_sack_or_where_it_is_off() {
 
 #[test]
 fn data_that_leaves_soon_after_data_came_makes_a_connection_interactive() {
-    let config = |ack_rule| TcpConfig {
-        ack_rule,
-        timer_wheel: false,
-        ..TcpConfig::linux()
+    let config = |ack_rule| {
+        TcpConfig::linux().changed(|tcp| {
+            tcp.acks.rule = ack_rule;
+            tcp.timers.wheel = false;
+        })
     };
     for (rule, millis, is_interactive) in [
         (AckRule::Linux, 39, true),
@@ -396,10 +390,8 @@ fn data_close_behind_data_leaves_the_least_delay() {
     // Linux `tcp_event_data_recv`: for gaps of up to half of the smallest delay, 20 ms, the delay
     // moves halfway to its minimum.
     for gap in [1, 15, 20] {
-        let mut policy = AckPolicy::new(&TcpConfig {
-            timer_wheel: false,
-            ..TcpConfig::linux()
-        });
+        let mut policy =
+            AckPolicy::new(&TcpConfig::linux().changed(|tcp| tcp.timers.wheel = false));
         policy.on_data(time_at_ms(0), Span::from_secs(1), 65_535, 1448);
         policy.on_data(time_at_ms(gap), Span::from_secs(1), 65_535, 1448);
         let adaptive = Span::from_nanos(policy.adaptive);

@@ -71,10 +71,7 @@ fn thinned_acks_end_where_a_block_could_not_be_repeated() {
 fn an_application_that_reads_lets_an_ack_leave_for_a_window_that_doubles() {
     // The receiver offers 10,000 bytes, and the application reads nothing until the window is
     // closed.
-    let mut b = Bench::new(&TcpConfig {
-        ack_rule: AckRule::Linux,
-        ..rfc()
-    });
+    let mut b = Bench::new(&rfc().changed(|tcp| tcp.acks.rule = AckRule::Linux));
     b.receiver.set_reading(b.now, false);
     let mut seq = 1;
     while b.ack().window >= 1000 {
@@ -230,10 +227,7 @@ fn a_syn_offers_the_window_and_its_scale() {
 
 /// Returns a Linux receiver with quick ACKs and a buffer of `memory` bytes, which counts memory.
 fn tight(memory: u64) -> Bench {
-    let mut b = Bench::new(&TcpConfig {
-        initial_receive_buffer: memory,
-        ..linux()
-    });
+    let mut b = Bench::new(&linux().changed(|tcp| tcp.buffers.initial_receive = memory));
     assert!(b.receiver.window.counts_memory());
     b.data(1, 1000);
     b.ack();
@@ -264,13 +258,12 @@ fn an_ack_that_is_due_leaves_before_the_application_reads() {
 #[test]
 fn a_window_that_reading_doubles_is_told_again_behind_the_ack_that_left_before() {
     // In a device's buffers each packet keeps its memory even when packets are merged.
-    let mut b = Bench::new(&TcpConfig {
-        packet_memory: crate::tcp::config::PacketMemory {
+    let mut b = Bench::new(&linux().changed(|tcp| {
+        tcp.buffers.packet_memory = crate::tcp::config::PacketMemory {
             alone: 1_128,
             joined: 872,
-        },
-        ..linux()
-    });
+        }
+    }));
     b.data(1, 1000);
     b.ack();
     b.receiver.policy.forgo_quick_acks();

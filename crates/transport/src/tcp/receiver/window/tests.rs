@@ -30,10 +30,9 @@ fn time_at_ms(ms: u64) -> Time {
 
 #[test]
 fn the_right_edge_never_moves_back() {
-    let config = TcpConfig {
-        receive_window: ReceiveWindow::Fixed { bytes: 10_000 },
-        ..TcpConfig::new("rfc", &Default::default()).expect("the profile exists")
-    };
+    let config = TcpConfig::new("rfc", &Default::default())
+        .expect("the profile exists")
+        .changed(|tcp| tcp.buffers.receive_window = ReceiveWindow::Fixed { bytes: 10_000 });
     let mut window = AdvertisedWindow::new(&config);
     assert_eq!(window.advertise(1, 0, MSS), 10_000);
     assert_eq!(window.advertise(1001, 9_000, MSS), 9_000);
@@ -43,12 +42,11 @@ fn the_right_edge_never_moves_back() {
 /// Returns the window of a listening end after the peer's SYN. The buffer may grow to 64 MiB
 /// (`tcp_rmem`).
 fn listening() -> AdvertisedWindow {
-    let mut window = AdvertisedWindow::new(&TcpConfig {
-        receive_window: ReceiveWindow::Autotuned {
+    let mut window = AdvertisedWindow::new(&TcpConfig::linux().changed(|tcp| {
+        tcp.buffers.receive_window = ReceiveWindow::Autotuned {
             max_bytes: 32 << 20,
-        },
-        ..TcpConfig::linux()
-    });
+        }
+    }));
     window.begin(1, Some(MSS));
     window
 }
@@ -134,10 +132,9 @@ fn a_smaller_round_trip_counts_at_once_and_a_larger_by_an_eighth() {
 #[test]
 fn the_scale_is_the_smallest_that_expresses_the_largest_window() {
     let scale = |bytes| {
-        AdvertisedWindow::new(&TcpConfig {
-            receive_window: ReceiveWindow::Autotuned { max_bytes: bytes },
-            ..TcpConfig::linux()
-        })
+        AdvertisedWindow::new(&TcpConfig::linux().changed(|tcp| {
+            tcp.buffers.receive_window = ReceiveWindow::Autotuned { max_bytes: bytes }
+        }))
         .scale()
     };
     assert_eq!((scale(65_535), scale(3 << 20), scale(1 << 30)), (1, 7, 14));
@@ -145,10 +142,11 @@ fn the_scale_is_the_smallest_that_expresses_the_largest_window() {
 
 /// Returns a window of constant size under the profile `profile`.
 fn fixed(profile: &str, bytes: u64) -> AdvertisedWindow {
-    AdvertisedWindow::new(&TcpConfig {
-        receive_window: ReceiveWindow::Fixed { bytes },
-        ..TcpConfig::new(profile, &Default::default()).expect("the profile exists")
-    })
+    AdvertisedWindow::new(
+        &TcpConfig::new(profile, &Default::default())
+            .expect("the profile exists")
+            .changed(|tcp| tcp.buffers.receive_window = ReceiveWindow::Fixed { bytes }),
+    )
 }
 
 /// Returns a window without a scale, with this buffer and `last` bytes offered.
@@ -223,10 +221,13 @@ fn a_share_is_measured_by_autotuning_as_linux_does_alone() {
     let mut plain = fixed("linux", 50_000);
     plain.measure_share(100);
     assert_eq!((plain.buffer, plain.share), (50_000, FIRST_SHARE));
-    let mut rfc = AdvertisedWindow::new(&TcpConfig {
-        receive_window: ReceiveWindow::Autotuned { max_bytes: 1 << 20 },
-        ..TcpConfig::new("rfc", &Default::default()).expect("the profile exists")
-    });
+    let mut rfc = AdvertisedWindow::new(
+        &TcpConfig::new("rfc", &Default::default())
+            .expect("the profile exists")
+            .changed(|tcp| {
+                tcp.buffers.receive_window = ReceiveWindow::Autotuned { max_bytes: 1 << 20 }
+            }),
+    );
     let buffer = rfc.buffer;
     rfc.measure_share(100);
     assert_eq!((rfc.buffer, rfc.share), (buffer, FIRST_SHARE));
@@ -345,11 +346,12 @@ fn a_round_ends_with_the_whole_window_and_the_senders_time_bounds_it() {
 #[test]
 fn a_fixed_window_is_what_it_was_set_to_and_linuxs_is_whole_segments() {
     let initial = |profile: &str, bytes| {
-        let config = TcpConfig {
-            receive_window: ReceiveWindow::Fixed { bytes },
-            mss: 1_460,
-            ..TcpConfig::new(profile, &Default::default()).expect("the profile exists")
-        };
+        let config = TcpConfig::new(profile, &Default::default())
+            .expect("the profile exists")
+            .changed(|tcp| {
+                tcp.buffers.receive_window = ReceiveWindow::Fixed { bytes };
+                tcp.mss = 1_460;
+            });
         AdvertisedWindow::new(&config).initial()
     };
     assert_eq!(initial("rfc", 10_000), 10_000);
@@ -388,10 +390,10 @@ fn the_same_echo_is_measured_once_and_a_fixed_window_needs_none() {
     window.measure_rtt(time_at_ms(100), 90, true, false);
     window.measure_rtt(time_at_ms(200), 90, true, false);
     assert_eq!(window.rtt(), Some(Span::from_millis(10)));
-    let mut fixed = AdvertisedWindow::new(&TcpConfig {
-        receive_window: ReceiveWindow::Fixed { bytes: 10_000 },
-        ..TcpConfig::linux()
-    });
+    let mut fixed = AdvertisedWindow::new(
+        &TcpConfig::linux()
+            .changed(|tcp| tcp.buffers.receive_window = ReceiveWindow::Fixed { bytes: 10_000 }),
+    );
     fixed.measure_rtt(time_at_ms(100), 90, true, false);
     assert_eq!(fixed.rtt(), None);
 }

@@ -1,7 +1,6 @@
 //! Tests of the send buffer: its sk_buffs, their memory, and the times at which the writer waits.
 
 use super::*;
-use crate::tcp::config::TcpConfig;
 use crate::tcp::sender::tests::{Bench, linux};
 
 fn buffer(header: u64) -> SendBuffer {
@@ -89,16 +88,15 @@ fn a_head_that_is_long_enough_stays_and_one_that_is_swallowed_leaves_its_push() 
 /// Returns a sender of 1,000-byte segments with a buffer of `limit` bytes. Half of the peer's
 /// window is 32 segments.
 fn bench(limit: u64) -> Bench {
-    Bench::new(&crate::tcp::config::TcpConfig {
-        send_buffer: Some(SendBufferConfig {
+    Bench::new(&linux().changed(|tcp| {
+        tcp.buffers.send = Some(SendBufferConfig {
             initial: limit,
             maximum: 4 << 20,
             header: 256,
             head: 256,
-        }),
-        tail_loss_probe: false,
-        ..linux()
-    })
+        });
+        tcp.recovery.tail_loss_probe = false;
+    }))
 }
 
 fn pieces(b: &Bench) -> Vec<(u64, bool)> {
@@ -156,8 +154,8 @@ fn a_record_that_ends_within_a_call_is_not_pushed_before_the_rest() {
     // less than a third of the window. So the burst waits for more data (Linux
     // `tcp_tso_should_defer`). A single pushed sk_buff would be sent at once.
     let mut b = bench(1 << 20);
-    b.sender.config_mut().tso_bursts = true;
-    b.sender.config_mut().minimum_burst = 65;
+    b.sender.config_mut().host.tso_bursts = true;
+    b.sender.config_mut().host.minimum_burst = 65;
     b.write(1);
     b.wait(100);
     b.ack(1);
@@ -266,8 +264,8 @@ fn a_close_sends_the_fin_behind_all_that_waits_in_the_buffer() {
 fn a_short_head_takes_a_burst_out_of_the_next_piece() {
     // Two segments of the first sk_buff remain. The burst has half of the window of 30 segments.
     let mut b = bench(1 << 20);
-    b.sender.config_mut().tso_bursts = true;
-    b.sender.config_mut().minimum_burst = 65;
+    b.sender.config_mut().host.tso_bursts = true;
+    b.sender.config_mut().host.minimum_burst = 65;
     b.sender.window.cwnd = 30.0;
     b.write(64);
     b.left();
@@ -303,11 +301,10 @@ fn a_burst_is_cut_from_as_much_as_may_leave_together() {
         end,
         is_pushed: false,
     };
-    let mut b = Bench::new(&TcpConfig {
-        tso_bursts: true,
-        minimum_burst: 65,
-        ..linux()
-    });
+    let mut b = Bench::new(&linux().changed(|tcp| {
+        tcp.host.tso_bursts = true;
+        tcp.host.minimum_burst = 65;
+    }));
     let mut two = buffer(256);
     two.pieces.extend([piece(1_501), piece(9_001)]);
     b.sender.buffer = Some(two);

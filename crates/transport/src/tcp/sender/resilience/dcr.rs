@@ -66,7 +66,7 @@ impl Sender {
         &mut self,
         cx: &mut SenderContext<'_, P>,
     ) {
-        if self.config.recovery.uses_sack() {
+        if self.config.recovery.method.uses_sack() {
             self.repair_what_is_late(cx);
         } else {
             self.retransmit_late_head(cx);

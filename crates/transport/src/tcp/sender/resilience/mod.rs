@@ -131,7 +131,7 @@ impl Sender {
             self.retransmit_hint = self.board.first();
             self.frto = false;
             self.begin_repair();
-            self.state = if self.config.recovery.uses_sack() {
+            self.state = if self.config.recovery.method.uses_sack() {
                 RecoveryState::Recovery
             } else {
                 RecoveryState::Loss // This state recovers losses and keeps the window.

@@ -50,7 +50,7 @@ impl Sender {
 
     /// Returns the number of duplicate ACKs that indicate a loss now.
     pub(in crate::tcp::sender) fn loss_threshold(&mut self) -> u32 {
-        let least = self.config.duplicate_threshold;
+        let least = self.config.recovery.duplicate_threshold;
         if !self.uses_ncr() {
             return least;
         }

@@ -93,10 +93,7 @@ fn where_much_is_overtaken_a_sack_lets_the_window_grow() {
 
 #[test]
 fn a_classic_echo_marks_all_that_its_ack_delivers() {
-    let config = TcpConfig {
-        ecn: crate::tcp::EcnMode::Classic,
-        ..linux()
-    };
+    let config = linux().changed(|tcp| tcp.acks.ecn = crate::tcp::EcnMode::Classic);
     let mut b = Bench::with_ecn(&config, EcnFeedback::Classic);
     b.write(30);
     b.wait(100);
@@ -140,11 +137,10 @@ fn everything_acknowledged_is_told_once() {
 
 #[test]
 fn a_new_ack_ends_a_row_of_timeouts() {
-    let config = TcpConfig {
-        undo: false,
-        frto: false,
-        ..without_probes()
-    };
+    let config = without_probes().changed(|tcp| {
+        tcp.recovery.undo = false;
+        tcp.recovery.frto = false;
+    });
     let mut b = Bench::sent(&config, 10);
     b.wait(1000);
     assert_eq!(b.sender.retransmits, 2);
@@ -232,7 +228,7 @@ fn an_echo_of_the_first_copy_is_no_delivery_of_the_second() {
         let mut ack = b.bare(4);
         ack.has_timestamps = true;
         ack.ts_echo = sent_at.as_millis() as u32 - age;
-        b.sender.config_mut().undo = false;
+        b.sender.config_mut().recovery.undo = false;
         b.arrive(ack);
         assert_eq!(b.sender.rack.sent_at == sent_at, advances, "{age}");
     }
@@ -288,7 +284,7 @@ fn another_window_restarts_nothing_while_nothing_waits_or_data_is_out() {
 fn a_recovery_that_is_over_moves_the_window_no_more() {
     let mut b = Bench::sent(&linux(), 30);
     b.sack(0, &[(2, 4)]);
-    assert_eq!(b.sender.config.recovery, LossRecovery::Rack);
+    assert_eq!(b.sender.config.recovery.method, LossRecovery::Rack);
     b.ack(11);
     let after = b.cwnd();
     for segments in [12, 13] {

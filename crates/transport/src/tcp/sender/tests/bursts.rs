@@ -7,10 +7,7 @@ use fadeout_core::Rate;
 
 /// Returns a sender with bursts, whose peer has a window of `window` bytes.
 fn facing(window: u64, change: impl FnOnce(&mut TcpConfig)) -> Bench {
-    let mut config = TcpConfig {
-        tso_bursts: true,
-        ..without_probes()
-    };
+    let mut config = without_probes().changed(|tcp| tcp.host.tso_bursts = true);
     change(&mut config);
     let mut b = Bench::new(&config);
     b.peer_window = window;
@@ -53,7 +50,7 @@ fn a_burst_ends_where_the_peers_window_ends_within_a_segment() {
 #[test]
 fn a_small_segment_on_its_way_keeps_the_next_window_from_being_filled() {
     // Nagle's rule by Minshall: the first partial segment fills the window, the second waits.
-    let mut b = facing(2_500, |config| config.nagle = true);
+    let mut b = facing(2_500, |config| config.host.nagle = true);
     b.write(20);
     assert_eq!(lengths(&mut b), [1_000, 1_000, 500]);
     open(&mut b, 4_200);
@@ -73,17 +70,14 @@ fn a_subflow_and_a_sender_of_single_segments_leave_the_rest_of_a_window() {
     let mut subflow = facing(4_500, |config| config.multipath = true);
     subflow.write(20);
     assert_eq!(lengths(&mut subflow), [1_000; 4]);
-    let mut single = facing(4_500, |config| config.tso_bursts = false);
+    let mut single = facing(4_500, |config| config.host.tso_bursts = false);
     single.write(20);
     assert_eq!(lengths(&mut single), [1_000; 4]);
 }
 
 #[test]
 fn a_subflow_pushes_what_ends_short_with_more_behind_it() {
-    let mut b = Bench::new(&TcpConfig {
-        nagle: true,
-        ..linux()
-    });
+    let mut b = Bench::new(&linux().changed(|tcp| tcp.host.nagle = true));
     b.sender.offer(500, false);
     b.run_step(|sender, cx| sender.transmit(cx));
     b.sender.offer(300, false);
@@ -105,11 +99,10 @@ fn pushed(b: &mut Bench) -> Vec<u64> {
 
 /// Returns a sender whose bursts are limited only by the window.
 fn bursting(change: impl FnOnce(&mut TcpConfig)) -> Bench {
-    let mut config = TcpConfig {
-        tso_bursts: true,
-        minimum_burst: 65,
-        ..without_probes()
-    };
+    let mut config = without_probes().changed(|tcp| {
+        tcp.host.tso_bursts = true;
+        tcp.host.minimum_burst = 65;
+    });
     change(&mut config);
     Bench::new(&config)
 }
@@ -130,7 +123,7 @@ fn half_of_the_window_leaves_together_and_its_last_segment_is_pushed() {
 /// Returns a sender with Nagle's rule by Minshall. 100 bytes are outstanding, during a reduction of
 /// a window of ten segments.
 fn reducing() -> Bench {
-    let mut b = bursting(|config| config.nagle = true);
+    let mut b = bursting(|config| config.host.nagle = true);
     b.write_bytes(100);
     b.left();
     b.run_step(|sender, cx| sender.begin_reduction(cx, crate::congestion::CongestionKind::Ecn));
@@ -183,7 +176,7 @@ fn what_a_writer_pushes_as_it_waits_or_as_a_full_piece_is_first_leaves_however_s
         let expected: Vec<u32> = [1_000, 1_000].into_iter().chain(last).collect();
         assert_eq!(lengths(&mut b), expected, "{push:?}");
         // The peer's window shortens the last segment, which is sent nevertheless.
-        let mut b = facing(2_500, |config| config.nagle = true);
+        let mut b = facing(2_500, |config| config.host.nagle = true);
         b.sender.small_end = b.sender.snd_una + 1;
         b.sender.write_end += 20_000;
         b.run_step(|sender, cx| sender.push_out(cx, push));
@@ -194,7 +187,7 @@ fn what_a_writer_pushes_as_it_waits_or_as_a_full_piece_is_first_leaves_however_s
 #[test]
 fn a_burst_that_ends_before_a_small_segment_is_paced_by_what_it_sent() {
     let mut b = reducing();
-    b.sender.config_mut().pacing = crate::tcp::config::Pacing::On;
+    b.sender.config_mut().host.pacing = crate::tcp::config::Pacing::On;
     // The first ten segments are not paced, so the test begins after them.
     b.sender.statistics.sent_segments = 100;
     b.sender.pacer.rate = Rate::from_bits_per_sec(8_000_000);
@@ -210,10 +203,7 @@ fn a_burst_that_ends_before_a_small_segment_is_paced_by_what_it_sent() {
 
 #[test]
 fn a_record_that_ends_within_what_is_written_lets_small_segments_go() {
-    let config = TcpConfig {
-        nagle: true,
-        ..linux()
-    };
+    let config = linux().changed(|tcp| tcp.host.nagle = true);
     for (record, holds) in [
         (None, true),
         (Some(300), true),

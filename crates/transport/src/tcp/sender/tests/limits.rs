@@ -36,11 +36,11 @@ fn the_application_limits_where_it_has_less_than_a_segment_and_the_window_and_re
 #[test]
 fn nobody_notes_that_the_application_limits_a_subflow_of_linux() {
     assert!(!limited(|b| {
-        b.sender.config_mut().is_linux_subflow = true;
+        b.sender.config_mut().host.is_linux_subflow = true;
         b.sender.note_idle();
     }));
     assert!(!limited(|b| {
-        b.sender.config_mut().is_linux_subflow = true;
+        b.sender.config_mut().host.is_linux_subflow = true;
         b.write(3);
         b.sender.rate = Default::default();
         b.sender.note_app_limit();
@@ -50,7 +50,7 @@ fn nobody_notes_that_the_application_limits_a_subflow_of_linux() {
 #[test]
 fn rates_of_a_subflow_of_linux_are_of_segments_with_its_option() {
     let mut b = Bench::new(&linux());
-    b.sender.config_mut().is_linux_subflow = true;
+    b.sender.config_mut().host.is_linux_subflow = true;
     b.sender.update_pacing_rate();
     // The rate is twice ten segments of 1024 bytes in 100 ms.
     assert_eq!(b.sender.pacing_rate().as_bits_per_sec(), 1_638_400);

@@ -96,18 +96,12 @@ pub(super) struct Bench {
 
 /// Returns the Linux profile with 1000-byte segments that are sent singly, and with exact timers.
 pub(super) fn linux() -> TcpConfig {
-    TcpConfig {
-        timer_wheel: false,
-        ..round(TcpConfig::linux())
-    }
+    round(TcpConfig::linux()).changed(|tcp| tcp.timers.wheel = false)
 }
 
 /// Returns `linux` without tail loss probes.
 pub(super) fn without_probes() -> TcpConfig {
-    TcpConfig {
-        tail_loss_probe: false,
-        ..linux()
-    }
+    linux().changed(|tcp| tcp.recovery.tail_loss_probe = false)
 }
 
 /// Returns the profile `name` with 1000-byte segments and an initial window of ten segments.
@@ -121,8 +115,8 @@ pub(super) fn profile(name: &str) -> TcpConfig {
 
 fn round(mut config: TcpConfig) -> TcpConfig {
     config.mss = FULL as u32 + if config.timestamps { 12 } else { 0 };
-    config.tso_bursts = false;
-    config.send_buffer = None;
+    config.host.tso_bursts = false;
+    config.buffers.send = None;
     config
 }
 
@@ -151,7 +145,7 @@ impl Bench {
         };
         let agreed = Agreed {
             mss: FULL as u32,
-            sack: config.recovery.uses_sack(),
+            sack: config.recovery.method.uses_sack(),
             timestamps: config.timestamps,
             ecn,
             peer_window: bench.peer_window,

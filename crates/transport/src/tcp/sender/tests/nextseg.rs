@@ -349,11 +349,10 @@ fn linux_and_what_has_no_sack_know_no_rescue() {
 #[test]
 fn a_timeout_forgets_what_was_repaired_before_it() {
     // Segments 1 and 9 are lost, and 11 is late. The first recovery also retransmits 9, by rule 3.
-    let mut b = Bench::new(&TcpConfig {
-        initial_window: 11,
-        frto: true,
-        ..profile("rfc")
-    });
+    let mut b = Bench::new(&profile("rfc").changed(|tcp| {
+        tcp.initial_window = 11;
+        tcp.recovery.frto = true;
+    }));
     b.write(11);
     b.wait(100);
     b.left();

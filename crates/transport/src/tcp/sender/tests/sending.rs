@@ -152,10 +152,7 @@ fn what_is_followed_by_more_is_not_pushed() {
 #[test]
 fn small_segments_wait_for_small_ones_alone() {
     // Minshall's rule: a small segment waits only while another small segment is outstanding.
-    let config = TcpConfig {
-        nagle: true,
-        ..linux()
-    };
+    let config = linux().changed(|tcp| tcp.host.nagle = true);
     let mut b = Bench::new(&config);
     b.write_bytes(1000);
     b.write_bytes(100);
@@ -280,10 +277,7 @@ fn slow_start_is_paced_at_twice_the_window_up_to_half_the_threshold() {
 
 #[test]
 fn what_pacing_held_back_of_a_repair_goes_before_new_data() {
-    let config = TcpConfig {
-        pacing: Pacing::On,
-        ..without_probes()
-    };
+    let config = without_probes().changed(|tcp| tcp.host.pacing = Pacing::On);
     let mut b = Bench::new(&config);
     b.write(30);
     b.wait(200);
@@ -467,10 +461,7 @@ fn an_ack_is_previewed_in_whole_segments_without_what_was_sacked_before() {
 fn an_undone_reduction_is_not_announced() {
     // RFC 3168 section 6.1.2: CWR says that the window was reduced.
     for is_undone in [false, true] {
-        let config = TcpConfig {
-            undo: is_undone,
-            ..linux()
-        };
+        let config = linux().changed(|tcp| tcp.recovery.undo = is_undone);
         let mut b = Bench::with_ecn(&config, EcnFeedback::Classic);
         assert!(b.sender.info().ecn);
         b.write(10);
@@ -521,7 +512,7 @@ fn what_of_a_syns_data_waits_in_the_buffer_is_taken_out_of_it() {
     // remain to be written.
     for written in [0, 1_000, 2_500] {
         let mut config = without_probes();
-        config.send_buffer = Some(crate::tcp::config::SendBufferConfig {
+        config.buffers.send = Some(crate::tcp::config::SendBufferConfig {
             initial: 1 << 20,
             maximum: 1 << 20,
             header: 256,
@@ -542,7 +533,7 @@ fn what_of_a_syns_data_waits_in_the_buffer_is_taken_out_of_it() {
 fn a_fin_follows_when_the_syn_carried_all_data_of_a_closed_writer() {
     for (written, fins) in [(2_500, 1), (4_000, 0)] {
         let mut config = without_probes();
-        config.send_buffer = Some(crate::tcp::config::SendBufferConfig {
+        config.buffers.send = Some(crate::tcp::config::SendBufferConfig {
             initial: 1 << 20,
             maximum: 1 << 20,
             header: 256,

@@ -41,10 +41,7 @@ fn originals_that_arrive_one_by_one_undo_a_recovery_with_the_last() {
 
 #[test]
 fn acks_of_the_retransmissions_undo_nothing() {
-    let config = TcpConfig {
-        undo: false,
-        ..linux()
-    };
+    let config = linux().changed(|tcp| tcp.recovery.undo = false);
     for (config, is_original) in [(linux(), false), (config, true)] {
         let mut b = recovering(&config);
         echoing(&mut b, 1, &[(3, 5)], is_original);
@@ -71,10 +68,7 @@ fn an_old_echo_undoes_a_recovery_at_its_end_with_the_window_before_it() {
 
 #[test]
 fn an_old_echo_undoes_a_timeout_without_f_rto() {
-    let config = TcpConfig {
-        frto: false,
-        ..without_probes()
-    };
+    let config = without_probes().changed(|tcp| tcp.recovery.frto = false);
     for (is_original, undos) in [(true, 1), (false, 0)] {
         let mut b = Bench::sent(&config, 10);
         b.wait(250);
@@ -151,10 +145,7 @@ fn a_duplicate_from_before_the_recovery_pays_for_nothing() {
 
 #[test]
 fn without_undo_duplicates_change_nothing() {
-    let config = TcpConfig {
-        undo: false,
-        ..without_timestamps()
-    };
+    let config = without_timestamps().changed(|tcp| tcp.recovery.undo = false);
     let mut b = Bench::sent(&config, 20);
     b.sack(0, &[(2, 4)]);
     b.sack(4, &[(1, 1)]);

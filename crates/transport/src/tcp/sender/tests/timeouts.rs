@@ -16,11 +16,10 @@ fn kinds(b: &mut Bench) -> Vec<CongestionKind> {
 
 /// Returns the configuration `without_probes` with undo switched off.
 fn final_losses() -> TcpConfig {
-    TcpConfig {
-        undo: false,
-        frto: false,
-        ..without_probes()
-    }
+    without_probes().changed(|tcp| {
+        tcp.recovery.undo = false;
+        tcp.recovery.frto = false;
+    })
 }
 
 #[test]
@@ -75,12 +74,11 @@ fn a_timeout_reduces_unless_a_reduction_for_the_same_data_is_under_way() {
 fn what_was_sent_within_a_round_trip_is_not_lost_by_a_timeout() {
     // RFC 8985 section 6.3 spares recently sent segments. RFC 6298 does not.
     for (name, in_flight, cwnd) in [("linux", 4, 4.0), ("rfc", 1, 1.0)] {
-        let config = TcpConfig {
-            frto: false,
-            tail_loss_probe: false,
-            timer_wheel: false,
-            ..profile(name)
-        };
+        let config = profile(name).changed(|tcp| {
+            tcp.recovery.frto = false;
+            tcp.recovery.tail_loss_probe = false;
+            tcp.timers.wheel = false;
+        });
         let mut b = Bench::sent(&config, 13);
         b.ack(3);
         assert_eq!(b.numbers(), [11, 12, 13], "{name}");
@@ -120,10 +118,7 @@ fn a_timeout_forgets_the_sacks_of_a_receiver_that_reneged() {
 
 #[test]
 fn a_user_timeout_runs_from_the_first_departure_of_what_stalls() {
-    let config = TcpConfig {
-        user_timeout: Some(Span::from_secs(5)),
-        ..without_probes()
-    };
+    let config = without_probes().changed(|tcp| tcp.timers.user_timeout = Some(Span::from_secs(5)));
     let mut b = Bench::new(&config);
     b.write(1);
     let since = b.now;
@@ -254,7 +249,7 @@ fn a_closed_window_is_asked_for_by_an_old_number_ever_more_seldom() {
 fn a_timeout_thinks_repairs_lost_that_left_before_their_first_copy_was() {
     // RFC 6675: NextSeg's rule 3 retransmits a hole that does not count as lost.
     let mut b = Bench::sent(&profile("rfc"), 10);
-    assert_eq!(b.sender.config.recovery, LossRecovery::Sack);
+    assert_eq!(b.sender.config.recovery.method, LossRecovery::Sack);
     let first = b.sender.board.first();
     b.sender.lose(first + 1);
     for number in [first + 1, first + 3] {

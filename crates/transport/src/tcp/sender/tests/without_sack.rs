@@ -13,11 +13,10 @@ fn dups(b: &mut Bench, segments: u64, count: u32) {
 #[test]
 fn linux_counts_a_duplicate_as_a_delivery_while_that_can_be_one() {
     // `tcp_add_reno_sack` counts at most all segments except the missing one.
-    let linux = TcpConfig {
-        recovery: LossRecovery::NewReno,
-        limited_transmit: false,
-        ..linux()
-    };
+    let linux = linux().changed(|tcp| {
+        tcp.recovery.method = LossRecovery::NewReno;
+        tcp.recovery.limited_transmit = false;
+    });
     for (config, delivered) in [(linux, [1, 1, 1]), (profile("newreno"), [0, 0, 0])] {
         let mut b = Bench::sent(&config, 2);
         let before = b.sender.rate.delivered;
@@ -83,10 +82,7 @@ fn delayed(name: &str) -> TcpConfig {
 fn a_delayed_response_waits_a_round_trip_while_duplicates_let_new_data_go() {
     // With TCP-DCR each duplicate ACK allows a new segment. Without it, limited transmit stops at
     // two segments.
-    let patient = TcpConfig {
-        duplicate_threshold: 5,
-        ..profile("newreno")
-    };
+    let patient = profile("newreno").changed(|tcp| tcp.recovery.duplicate_threshold = 5);
     let mut b = Bench::sent(&patient, 20);
     dups(&mut b, 0, 4);
     assert_eq!(b.numbers(), [11, 12]);
@@ -138,7 +134,7 @@ fn a_delayed_response_leaves_data_alone_that_was_recovered_once() {
         (15 * FULL + FULL, true),
     ] {
         let mut config = delayed("reno");
-        config.recover_guard = RecoverGuard::Above;
+        config.recovery.recover_guard = RecoverGuard::Above;
         let mut b = Bench::sent(&config, 30);
         dups(&mut b, 0, 5);
         b.wait(100);
@@ -230,7 +226,7 @@ fn duplicates_at_recover_begin_a_recovery_by_the_guard() {
     ] {
         for acked in [4 * FULL, bytes, bytes + FULL] {
             let mut config = profile(name);
-            config.recover_guard = guard.unwrap_or(config.recover_guard);
+            config.recovery.recover_guard = guard.unwrap_or(config.recovery.recover_guard);
             let mut b = Bench::sent(&config, 10);
             b.wait(1000);
             assert_eq!(b.state(), RecoveryState::Loss);
@@ -260,7 +256,7 @@ fn reno_recovers_a_second_loss_of_a_window_by_a_second_recovery() {
         (RecoverGuard::Above, 1),
     ] {
         let mut config = profile("reno");
-        config.recover_guard = guard;
+        config.recovery.recover_guard = guard;
         let mut b = Bench::sent(&config, 30);
         dups(&mut b, 0, 3);
         b.ack(4);
