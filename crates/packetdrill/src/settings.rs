@@ -4,7 +4,9 @@ use crate::fast_open;
 use crate::problem::Problem;
 use crate::shell;
 use fadeout_core::{Rate, Segment, Span};
-use fadeout_transport::tcp::{AccurateEcn, LossRecovery, Pacing, ReceiveWindow, TcpConfig};
+use fadeout_transport::tcp::{
+    AccurateEcn, LossRecovery, Pacing, ReceiveWindow, SocketKind, TcpConfig,
+};
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
 /// Use of ECN (`tcp_ecn`).
@@ -94,7 +96,7 @@ impl Settings {
             tcp.host.nagle = true;
             tcp.timers.wheel = false;
             // Scripts check the buffer of the socket, so the model's buffer is off.
-            tcp.buffers.send = None;
+            tcp.buffers.send = SocketKind::Unbounded;
         });
         Settings {
             config,

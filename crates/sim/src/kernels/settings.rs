@@ -110,7 +110,12 @@ impl KernelSettings {
             let memory = [config.buffers.initial_receive, 2 * window];
             raise(&mut self.receive, memory);
         }
-        if let Some(buffer) = config.buffers.send.filter(|it| it.maximum < u64::MAX) {
+        if let Some(buffer) = config
+            .buffers
+            .send
+            .buffer()
+            .filter(|it| it.maximum < u64::MAX)
+        {
             raise(&mut self.send, [buffer.initial, buffer.maximum]);
         }
         self.has_ecn |= matches!(config.acks.ecn, EcnMode::Classic | EcnMode::Dctcp);
@@ -164,6 +169,7 @@ mod tests {
     use super::*;
     use fadeout_core::Span;
     use fadeout_core::registry::Value;
+    use fadeout_transport::tcp::SocketKind;
 
     #[test]
     fn the_largest_buffers_count_and_what_nobody_asks_for_is_linuxs_own() {
@@ -176,7 +182,9 @@ mod tests {
         let usual = "net/ipv4/tcp_rmem=4096 131072 6291456";
         assert_eq!(settings.assignments(), [usual]);
         config.buffers.receive_window = ReceiveWindow::Fixed { bytes: 1 << 20 };
-        config.buffers.send.as_mut().expect("a buffer").maximum = 1 << 22;
+        let mut buffer = config.buffers.send.buffer().expect("a buffer");
+        buffer.maximum = 1 << 22;
+        config.buffers.send = SocketKind::Linux(buffer);
         config.acks.ecn = EcnMode::Classic;
         settings
             .include(&config, Parameters::NONE)

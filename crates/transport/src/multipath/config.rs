@@ -1,7 +1,7 @@
 //! Configuration of one end of a multipath connection.
 
-use super::scheduler::PathSchedulerKind;
-use crate::tcp::{ReceiveWindow, TcpConfig};
+use super::scheduler::{PathScheduler, PathSchedulerKind};
+use crate::tcp::{ReceiveWindow, SocketKind, TcpConfig};
 use fadeout_core::registry::{Parameter, flag, span};
 use fadeout_core::{Bytes, MptcpOption, Span, Time};
 
@@ -31,10 +31,14 @@ impl MultipathConfig {
         self.tcp.clone().changed(|tcp| {
             tcp.multipath = true;
             tcp.buffers.receive_window = ReceiveWindow::Shared;
-            tcp.buffers.send = None; // The connection owns the send buffer.
+            // The connection owns the send buffer.
+            tcp.buffers.send = if self.path_scheduler.is_upstream() {
+                SocketKind::LinuxSubflow
+            } else {
+                SocketKind::Unbounded
+            };
             let packet_memory = tcp.buffers.packet_memory;
             tcp.buffers.packet_memory = packet_memory.with_option(MptcpOption::MAPPING_LEN);
-            tcp.host.is_linux_subflow = matches!(self.path_scheduler, PathSchedulerKind::Linux(_));
         })
     }
 }

@@ -10,6 +10,7 @@ mod timers;
 pub use acks::{AccurateEcn, AckConfig, AckRule, EcnMode};
 pub use buffers::{
     BufferConfig, BufferGrowth, PacketMemory, ReceiveWindow, SendBufferConfig, SendBufferRule,
+    SocketKind,
 };
 pub use host::{HostConfig, Pacing};
 pub use recovery::{LossRecovery, NewRenoVariant, RecoverGuard, RecoveryConfig};

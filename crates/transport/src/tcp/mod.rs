@@ -17,6 +17,7 @@ pub(crate) mod receiver;
 mod rtt;
 mod scoreboard;
 pub(crate) mod sender;
+pub(crate) mod socket;
 pub(crate) mod timer;
 
 pub use accurate::AccurateCounters;
@@ -24,7 +25,7 @@ pub use config::{
     AccurateEcn, AckConfig, AckRule, BufferConfig, BufferGrowth, EcnMode, HostConfig, LossRecovery,
     LossResponse, NewRenoVariant, OutageResponse, Pacing, PacketMemory, ReceiveWindow,
     RecoverGuard, RecoveryConfig, ResilienceConfig, RtoRule, SendBufferConfig, SendBufferRule,
-    TcpConfig, TimerConfig,
+    SocketKind, TcpConfig, TimerConfig,
 };
 pub(crate) use endpoint::SubflowView;
 pub use endpoint::{AppCommand, Calls, ConnectionState, SocketOption, TcpEndpoint};

@@ -3,7 +3,8 @@
 use super::config::{
     AckConfig, AckRule, BufferConfig, BufferGrowth, EcnMode, HostConfig, LossRecovery,
     NewRenoVariant, Pacing, PacketMemory, ReceiveWindow, RecoverGuard, RecoveryConfig,
-    ResilienceConfig, RtoRule, SendBufferConfig, SendBufferRule, TcpConfig, TimerConfig,
+    ResilienceConfig, RtoRule, SendBufferConfig, SendBufferRule, SocketKind, TcpConfig,
+    TimerConfig,
 };
 use fadeout_core::registry::{
     Entry, Parameter, Registered, Settings, choice, flag, integer, span, with_defaults,
@@ -349,7 +350,6 @@ fn configured(recovery: LossRecovery, settings: &Settings<'_>) -> TcpConfig {
             tso_bursts: given.tso_bursts,
             minimum_burst: 2,
             burst_window_divisor: 3,
-            is_linux_subflow: false,
         },
         resilience: ResilienceConfig {
             probe_interval,
@@ -385,12 +385,15 @@ fn buffers(given: &Constants, receive_window: ReceiveWindow) -> BufferConfig {
             alone: given.packet_memory,
             joined: given.joined_packet_memory.min(given.packet_memory),
         },
-        send: (given.send_buffer == SendBufferRule::Linux).then(|| SendBufferConfig {
-            initial: given.initial_send_buffer,
-            maximum: given.maximum_send_buffer.unwrap_or(u64::MAX),
-            header: given.header_memory,
-            head: given.head_memory.unwrap_or(given.header_memory),
-        }),
+        send: match given.send_buffer {
+            SendBufferRule::Unbounded => SocketKind::Unbounded,
+            SendBufferRule::Linux => SocketKind::Linux(SendBufferConfig {
+                initial: given.initial_send_buffer,
+                maximum: given.maximum_send_buffer.unwrap_or(u64::MAX),
+                header: given.header_memory,
+                head: given.head_memory.unwrap_or(given.header_memory),
+            }),
+        },
     }
 }
 
@@ -438,21 +441,23 @@ mod tests {
 
     #[test]
     fn a_send_buffer_and_the_interval_of_probes_are_what_was_asked_for() {
-        assert!(TcpConfig::linux().buffers.send.is_some());
+        assert!(TcpConfig::linux().buffers.send.buffer().is_some());
         assert!(
             config_with("linux", "send-buffer", Value::Choice("unbounded".into()))
                 .buffers
                 .send
+                .buffer()
                 .is_none()
         );
         assert!(
             config_with("rfc", "send-buffer", Value::Choice("linux".into()))
                 .buffers
                 .send
+                .buffer()
                 .is_some()
         );
         let rfc = TcpConfig::new("rfc", Parameters::NONE).expect("a profile");
-        assert!(rfc.buffers.send.is_none());
+        assert!(rfc.buffers.send.buffer().is_none());
         // The interval is at least a millisecond.
         for (asked, found) in [
             (Span::from_micros(10), Span::from_millis(1)),

@@ -3,8 +3,8 @@
 use crate::common::script::{FULL, Script, linux, profile};
 use fadeout_core::{Bytes, Flags, SackBlock, Segment, Span};
 use fadeout_transport::tcp::{
-    AppCommand, LossRecovery, NewRenoVariant, ReceiveWindow, SendBufferConfig, SocketOption,
-    TcpConfig,
+    AppCommand, LossRecovery, NewRenoVariant, ReceiveWindow, SendBufferConfig, SocketKind,
+    SocketOption, TcpConfig,
 };
 
 /// Returns `linux` with timers of millisecond precision.
@@ -375,7 +375,7 @@ fn an_impatient_newreno_times_out_where_a_slow_but_steady_one_goes_on() {
 fn an_endless_source_writes_what_the_memory_of_two_windows_holds() {
     // As in the recorded runs: 32 segments at first, in sk_buffs of half the peer's window. Then
     // nothing until a third of the memory is free.
-    let send_buffer = Some(SendBufferConfig {
+    let send_buffer = SocketKind::Linux(SendBufferConfig {
         initial: 16_384,
         maximum: u64::MAX,
         header: 256,

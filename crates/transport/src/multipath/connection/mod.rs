@@ -120,7 +120,7 @@ impl MultipathConnection {
             queues: waits.then(|| {
                 let of_subflow = SendBufferConfig {
                     maximum: config.maximum_send_buffer.0,
-                    ..config.tcp.buffers.send.unwrap_or_default()
+                    ..config.tcp.buffers.send.buffer().unwrap_or_default()
                 };
                 SendQueues::new(count, of_subflow, &config.tcp)
             }),

@@ -244,7 +244,7 @@ impl Paths for PathsView<'_> {
 pub(super) mod testing {
     use super::*;
     use crate::congestion::RecoveryState;
-    use crate::tcp::sender::buffer::memory_of_windows;
+    use crate::tcp::socket::memory::memory_of_windows;
     use fadeout_core::Rate;
 
     /// Path without a subflow for tests. Its window is ten segments of 1,000 bytes.

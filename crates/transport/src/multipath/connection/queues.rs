@@ -18,7 +18,7 @@ mod written;
 use super::outbound::Outbound;
 use super::path::Paths;
 use crate::multipath::scheduler::linux::{BURST, Queue, soonest_drained};
-use crate::tcp::sender::buffer::memory_overhead;
+use crate::tcp::socket::memory::memory_overhead;
 use crate::tcp::timer::TimerClock;
 use crate::tcp::{SendBufferConfig, TcpConfig};
 use fadeout_core::{Span, Time};

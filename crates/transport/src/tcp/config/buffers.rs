@@ -13,8 +13,8 @@ pub struct BufferConfig {
     pub receive_growth: BufferGrowth,
     /// Receive-buffer memory of a packet in addition to its payload, under autotuning.
     pub packet_memory: PacketMemory,
-    /// Send buffer. `None` if the socket accepts every write at once.
-    pub send: Option<SendBufferConfig>,
+    /// Socket of the sender, with its send buffer.
+    pub send: SocketKind,
 }
 
 /// Rule for the size of the receive window.
@@ -93,6 +93,30 @@ fadeout_core::choices! {
         /// The socket accepts as much as fits into its memory, which grows with the window. A
         /// waiting writer continues when a third of the memory is free (Linux).
         Linux = "linux",
+    }
+}
+
+/// Kind of a sender's socket.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SocketKind {
+    /// The socket accepts every write at once.
+    Unbounded,
+    /// The socket accepts as much as fits into its memory (Linux).
+    Linux(SendBufferConfig),
+    /// A subflow of Linux's Multipath TCP, whose connection has the send buffer. Rates count the
+    /// bytes of the MPTCP option, because `mss_cache` ignores the option. Rate samples are never
+    /// marked as application-limited, because writes to subflows bypass `tcp_sendmsg`, which sets
+    /// the mark.
+    LinuxSubflow,
+}
+
+impl SocketKind {
+    /// Returns the memory of the socket. `None` if the socket has no send buffer of its own.
+    pub fn buffer(self) -> Option<SendBufferConfig> {
+        match self {
+            SocketKind::Linux(buffer) => Some(buffer),
+            SocketKind::Unbounded | SocketKind::LinuxSubflow => None,
+        }
     }
 }
 

@@ -25,10 +25,6 @@ pub struct HostConfig {
     /// Divisor of the window. A sender stops gathering once this fraction of the window may be sent
     /// (Linux `tcp_tso_win_divisor`).
     pub burst_window_divisor: u32,
-    /// True for a subflow of Linux. Rates then count the bytes of the MPTCP option, because
-    /// `mss_cache` ignores the option. Rate samples are never marked as application-limited,
-    /// because writes to subflows bypass `tcp_sendmsg`, which sets the mark.
-    pub is_linux_subflow: bool,
 }
 
 fadeout_core::choices! {

@@ -18,8 +18,8 @@ const FIRST_ACE: u32 = 5;
 #[derive(Debug, Clone, Copy)]
 pub(super) struct ReceivedMarks {
     feedback: EcnFeedback,
-    /// True if marks and CWR change the timing of ACKs as in Linux.
-    is_linux: bool,
+    /// Rule for ACKs. With [`AckRule::Linux`], marks and CWR change the time of an ACK.
+    rule: AckRule,
     /// ECN field of the current segment.
     field: Ecn,
     /// True if ACKs carry an echo (Linux `TCP_ECN_DEMAND_CWR`). Classic feedback echoes until the
@@ -41,7 +41,7 @@ impl ReceivedMarks {
     pub(super) fn new(rule: AckRule) -> ReceivedMarks {
         ReceivedMarks {
             feedback: EcnFeedback::None,
-            is_linux: rule == AckRule::Linux,
+            rule,
             field: Ecn::NotEct,
             echoes: false,
             was_marked: false,
@@ -67,7 +67,7 @@ impl ReceivedMarks {
     /// Returns true if the ECN field of a data segment does not change the echo. Linux reports a
     /// segment without ECN neither as marked nor as unmarked.
     fn ignores(&self, ecn: Ecn) -> bool {
-        self.is_linux && ecn == Ecn::NotEct
+        self.rule == AckRule::Linux && ecn == Ecn::NotEct
     }
 
     /// Processes CWR and the ECN field of a segment that consists of `packets`. Accurate feedback
@@ -85,7 +85,7 @@ impl ReceivedMarks {
                     self.echoes = false;
                     // The sender's window may be a single segment, so that no second one follows
                     // (tcp_ecn_accept_cwr).
-                    self.demands_ack |= self.is_linux && has_data;
+                    self.demands_ack |= self.rule == AckRule::Linux && has_data;
                 }
             }
             EcnFeedback::Accurate => {
@@ -108,12 +108,12 @@ impl ReceivedMarks {
             EcnFeedback::Classic => self.echoes |= is_marked,
             EcnFeedback::Dctcp if self.ignores(self.field) => {}
             EcnFeedback::Dctcp => {
-                self.demands_ack |= self.is_linux && self.ends_run(self.field);
+                self.demands_ack |= self.rule == AckRule::Linux && self.ends_run(self.field);
                 self.was_marked = is_marked;
                 self.echoes = is_marked;
             }
         }
-        if !self.is_linux {
+        if self.rule != AckRule::Linux {
             return false;
         }
         if self.field == Ecn::NotEct {

@@ -131,7 +131,7 @@ impl Sender {
         }
         self.adapt_window(cx.now, &before, acked, delivered_ce, &flags);
         self.repair(cx, repair);
-        if !self.of_connection.binds_first {
+        if self.socket.sends_after_ack() {
             self.transmit(cx);
         }
 
@@ -210,7 +210,7 @@ impl Sender {
         self.after_probe_ack();
         if self.is_idle() {
             self.note_idle();
-        } else if !self.of_connection.binds_first {
+        } else if self.socket.sends_after_ack() {
             self.transmit(cx);
         }
     }

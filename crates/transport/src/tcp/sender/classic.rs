@@ -43,7 +43,7 @@ impl Sender {
             return Repair::None;
         }
         self.classic.duplicates += 1;
-        if self.is_linux_without_sack() && self.classic.duplicates < self.board.packets_out() {
+        if self.counts_duplicates() && self.classic.duplicates < self.board.packets_out() {
             self.classic.counted += 1;
             self.rate.delivered += 1;
         }
@@ -83,7 +83,7 @@ impl Sender {
 
     /// Returns true if each duplicate ACK counts as a delivery, as in Linux. The segment then does
     /// not count again when it is acknowledged (`tcp_add_reno_sack`, `tcp_remove_reno_sacks`).
-    fn is_linux_without_sack(&self) -> bool {
+    fn counts_duplicates(&self) -> bool {
         self.config.recovery.prr
     }
 

@@ -33,13 +33,9 @@ impl Sender {
         self.snd_una = ack;
         self.snd_nxt = ack;
         self.fack = ack;
-        if let Some(buffer) = &mut self.buffer {
-            let early = end.saturating_sub(self.write_end);
-            buffer.skip(early);
-            self.write_end += early;
-            // No write follows that would queue the FIN.
-            self.fin_queued |= buffer.is_closing() && buffer.backlog() == 0;
-        }
+        self.write_end += self.socket.skip(end.saturating_sub(self.write_end));
+        // No write follows that would queue the FIN.
+        self.fin_queued |= self.socket.is_closing() && self.backlog() == 0;
         let mss = u64::from(self.window.mss);
         while self.snd_nxt < end {
             let len = mss.min(end - self.snd_nxt);
@@ -61,7 +57,7 @@ impl Sender {
             self.board.push(sent);
         }
         self.high_seq = end;
-        self.pushed_end = end;
+        self.bursts.pushed_end = end;
         if ack < end {
             self.window.ssthresh = self.current_ssthresh();
             self.undo.prior_ssthresh = None;

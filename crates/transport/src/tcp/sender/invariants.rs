@@ -15,9 +15,7 @@ impl Sender {
         self.board.assert_invariants(self.snd_una, self.snd_nxt);
         self.rtt.assert_invariants();
         self.pacer.assert_invariants();
-        if let Some(buffer) = &self.buffer {
-            buffer.assert_invariants();
-        }
+        self.socket.assert_invariants();
     }
 
     /// Standard: RFC 9293 §3.3.1.

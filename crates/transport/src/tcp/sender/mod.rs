@@ -5,7 +5,7 @@
 //! `tcp_recovery.c`). Each part cites the RFC that it implements. The files are:
 //!
 //! - [`ack`]: processing of one ACK, in the order of Linux's `tcp_ack`
-//! - [`buffer`]: send buffer of the socket
+//! - [`buffer`]: writes into the send buffer of the socket
 //! - [`sack`]: application of SACK and DSACK blocks to the scoreboard
 //! - [`recovery`]: states Open, Disorder, CWR, Recovery and Loss, and proportional rate reduction
 //! - [`classic`]: fast recovery without SACK (Tahoe, Reno, NewReno)
@@ -15,7 +15,7 @@
 //! - [`rack`], [`probe`], [`timeout`]: loss by time, tail loss probes, the retransmission timer
 //! - [`undo`]: undo of spurious reductions
 //! - [`resilience`]: schemes for links that fail or lose without being congested
-//! - [`pieces`]: bursts, and the sk_buffs to which the segments of a burst belong
+//! - [`pieces`]: size of bursts, and their wait for an ACK
 //! - [`steering`]: changes by the caller of a simulation
 //! - [`subflow`]: interface for a multipath connection
 //! - [`transmit`]: transmission of new data, in bursts or single segments
@@ -25,7 +25,7 @@
 
 mod ack;
 mod agreed;
-pub(crate) mod buffer;
+mod buffer;
 mod classic;
 mod early;
 mod host;
@@ -58,6 +58,8 @@ use super::outbox::Outbox;
 use super::rate::RateSampler;
 use super::rtt::RttEstimator;
 use super::scoreboard::Scoreboard;
+use super::socket::SocketModel;
+use super::socket::bursts::Bursts;
 use super::timer::TimerClock;
 use crate::congestion::{Congestion, CongestionControl, EcnFeedback, RecoveryState, Window};
 use fadeout_core::{
@@ -107,15 +109,16 @@ pub(crate) struct Sender {
     snd_nxt: u64,
     /// End of the data that the socket has accepted from the application.
     write_end: u64,
-    buffer: Option<buffer::SendBuffer>,
+    socket: SocketModel,
+    bursts: Bursts,
     fin_queued: bool,
     fin_sent: bool,
     /// True if the application closes right after its data was pushed once.
     closes_after_push: bool,
     /// True if a multipath connection has more data than it offers this subflow.
     holds_back: bool,
-    /// Settings by the multipath connection that owns this subflow.
-    of_connection: subflow::SubflowState,
+    /// Bytes that each data segment of a subflow reserves for a DATA_ACK of 64 bits instead of 32.
+    long_ack_len: u32,
     /// Advertised window (RFC 9293 SND.WND).
     snd_wnd: u64,
     /// Sequence number of the segment that last updated the window (RFC 9293 SND.WL1).
@@ -165,9 +168,6 @@ pub(crate) struct Sender {
     small_end: u64,
     /// Largest window that the peer advertised.
     max_window: u64,
-    /// Sequence number of the last PSH.
-    pushed_end: u64,
-    pieces: pieces::Pieces,
     last_sent_at: Time,
     marks: marks::ReportedMarks,
     resilience: resilience::Resilience,
@@ -196,12 +196,13 @@ impl Sender {
             snd_una: 1,
             snd_nxt: 1,
             write_end: 1,
-            buffer: config.buffers.send.map(buffer::SendBuffer::new),
+            socket: SocketModel::new(config.buffers.send),
+            bursts: Bursts::new(&config.host),
             fin_queued: false,
             closes_after_push: false,
             fin_sent: false,
             holds_back: false,
-            of_connection: subflow::SubflowState::default(),
+            long_ack_len: 0,
             snd_wnd: 0,
             snd_wl1: 0,
             state: RecoveryState::Open,
@@ -231,8 +232,6 @@ impl Sender {
             records: VecDeque::new(),
             small_end: 0,
             max_window: 0,
-            pushed_end: 1,
-            pieces: pieces::Pieces::default(),
             last_sent_at: Time::ZERO,
             marks: marks::ReportedMarks::default(),
             resilience: resilience::Resilience::default(),
@@ -280,8 +279,7 @@ impl Sender {
         if self.is_finishing() {
             return;
         }
-        if let Some(buffer) = &mut self.buffer {
-            buffer.add(bytes);
+        if !self.socket.accepts_at_once(bytes) {
             return;
         }
         if self.board.is_empty() {
@@ -289,7 +287,7 @@ impl Sender {
         }
         if bytes > 0 {
             self.pushes_small = false;
-            self.extend_piece();
+            self.socket.extend_piece(&self.stream());
         }
         self.write_end = self.write_end.saturating_add(bytes);
     }

@@ -4,7 +4,7 @@
 use super::Sender;
 use crate::congestion::CongestionControl;
 use crate::tcp::config::Pacing;
-use fadeout_core::{Bytes, MptcpOption, Rate, Time};
+use fadeout_core::{Bytes, Rate, Time};
 
 /// Departure clock of a paced sender.
 #[derive(Debug, Clone, Copy)]
@@ -54,14 +54,10 @@ impl Sender {
             || self.is_resuming()
     }
 
-    /// Returns the size of a segment in bytes for rates and windows. For a subflow the size
-    /// includes the MPTCP option, because Linux's segment size ignores the option (`mss_cache`).
+    /// Returns the size of a segment in bytes for rates and windows. The size includes an option
+    /// that the socket counts.
     pub(super) fn counted_mss(&self) -> u64 {
-        let option = if self.config.host.is_linux_subflow {
-            MptcpOption::MAPPING_LEN + self.of_connection.long_ack_len
-        } else {
-            0
-        };
+        let option = self.socket.counted_option(self.long_ack_len);
         u64::from(self.window.mss + option)
     }
 

@@ -329,8 +329,8 @@ mod tests {
             b.sender.board.pieces -= 1;
         }
         assert!(b.sender.board.counts_agree() && b.sender.board.pieces == 1);
-        b.sender.config_mut().host.tso_bursts = true;
-        b.sender.config_mut().host.minimum_burst = 65;
+        b.sender.bursts.is_on = true;
+        b.sender.bursts.minimum = 65;
         b.sender.state = RecoveryState::Recovery;
         b
     }

@@ -5,22 +5,6 @@ use crate::congestion::coupling::PathState;
 use crate::congestion::{Congestion, RecoveryState};
 use fadeout_core::{MptcpOption, Span, Time};
 
-/// State of a subflow that its connection uses.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct SubflowState {
-    /// True if an sk_buff was sent and the window had space left, since the connection last asked.
-    pub(super) had_room: bool,
-    /// True if new data waits until the connection has bound more.
-    pub(super) binds_first: bool,
-    /// True if the connection's writer waits for space in the send buffer.
-    pub(super) writer_waits: bool,
-    /// Sequence number at which the mapping of the offered data begins. `None` if the offer
-    /// continues a mapping.
-    pub(super) begins_at: Option<u64>,
-    /// Bytes that each data segment reserves for a DATA_ACK of 64 bits instead of 32.
-    pub(super) long_ack_len: u32,
-}
-
 impl Sender {
     /// Returns the time at which MP_JOIN's third packet, sent now, is repeated if it is not
     /// answered. The wait is two round trips (Linux `schedule_3rdack_retransmission`).
@@ -44,7 +28,9 @@ impl Sender {
     /// (Linux `mptcp_incoming_options`, which comes between `tcp_ack` and `tcp_data_snd_check`).
     #[inline]
     pub(crate) fn bind_first(&mut self, binds_first: bool) {
-        self.of_connection.binds_first = binds_first;
+        if let Some(subflow) = self.socket.subflow() {
+            subflow.binds_first = binds_first;
+        }
     }
 
     /// Returns true if the congestion window allows another segment.
@@ -56,7 +42,17 @@ impl Sender {
     /// Returns true if an sk_buff was sent and the window had space left, since the last call
     /// (Linux `tcp_event_new_data_sent`).
     pub(crate) fn take_had_room(&mut self) -> bool {
-        std::mem::take(&mut self.of_connection.had_room)
+        let subflow = self.socket.subflow();
+        subflow.is_some_and(|subflow| std::mem::take(&mut subflow.had_room))
+    }
+
+    /// Records that an sk_buff was sent, and if the congestion window then had space left.
+    #[inline]
+    pub(super) fn report_room(&mut self) {
+        let has_room = self.has_room();
+        if let Some(subflow) = self.socket.subflow() {
+            subflow.had_room |= has_room;
+        }
     }
 
     /// Halves the window, and the threshold after slow start, because the subflow blocks the
@@ -100,8 +96,11 @@ pub(crate) fn stamp_usage(sender: &mut Sender, now: Time) {
 /// Records the properties of the next offer. `begins`: true if the offer begins a mapping.
 /// `writer_waits`: true if the connection's writer waits for free space.
 pub(crate) fn record_offer(sender: &mut Sender, begins: bool, writer_waits: bool) {
-    sender.of_connection.begins_at = begins.then_some(sender.snd_nxt);
-    sender.of_connection.writer_waits = writer_waits;
+    let next = sender.snd_nxt;
+    if let Some(subflow) = sender.socket.subflow() {
+        subflow.begins_at = begins.then_some(next);
+        subflow.writer_waits = writer_waits;
+    }
 }
 
 /// Returns the peer's window on this subflow as last accepted. A duplicate ACK does not reduce it.
@@ -118,15 +117,15 @@ pub(crate) fn raise_window(sender: &mut Sender, to: u64) {
 /// Reserves room in each data segment for a DATA_ACK of 64 bits. Must be called after the
 /// handshake.
 pub(crate) fn reserve_long_acks(sender: &mut Sender) {
-    if sender.of_connection.long_ack_len == 0 {
-        sender.of_connection.long_ack_len = MptcpOption::LONG_ACK_LEN;
+    if sender.long_ack_len == 0 {
+        sender.long_ack_len = MptcpOption::LONG_ACK_LEN;
         sender.window.mss -= MptcpOption::LONG_ACK_LEN;
     }
 }
 
 /// Returns the bytes that each data segment reserves for a DATA_ACK of 64 bits instead of 32.
 pub(crate) fn long_ack_len(sender: &Sender) -> u32 {
-    sender.of_connection.long_ack_len
+    sender.long_ack_len
 }
 
 /// Begins an sk_buff of data bound to `sender`. Without segments in flight, the subflow may have

@@ -4,13 +4,13 @@
 //! Standard: RFC 6298 §5; RFC 5681 §3.1; RFC 5682.
 
 use super::ack::AckFlags;
-use super::pieces::Place;
 use super::recovery::Repair;
 use super::{Sender, SenderContext, TimerKind, TimerOutcome};
 use crate::congestion::{CongestionControl, CongestionKind, RecoveryState};
 use crate::tcp::config::LossRecovery;
 use crate::tcp::outbox::Outgoing;
 use crate::tcp::scoreboard::Tags;
+use crate::tcp::socket::bursts::Place;
 use fadeout_core::{Ecn, Flags, Probe, RetransmitCause, Segment, Span, TimeoutRow};
 
 /// Shortest interval between zero-window probes (Linux `TCP_RTO_MIN`).

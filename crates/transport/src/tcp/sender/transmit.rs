@@ -1,14 +1,14 @@
 //! Transmission of new data within the windows, in bursts or single segments (Linux
 //! `tcp_write_xmit`).
 
-use super::buffer::SendBuffer;
 use super::host::{Below, HostQueue, Space};
-use super::pieces::Place;
 use super::{Sender, SenderContext, TimerKind};
 use crate::congestion::{Congestion, CongestionControl, CongestionKind, Custom, SentSample};
 use crate::tcp::config::LossRecovery;
 use crate::tcp::outbox::Outgoing;
 use crate::tcp::scoreboard::{SentSegment, Tags};
+use crate::tcp::socket::bursts::Place;
+use crate::tcp::socket::{Head, Newest};
 use fadeout_core::{Ecn, Flags, Probe, Segment, Time};
 
 /// Largest amount of data of a connection without pacing in the host's queue, bytes (Linux
@@ -44,7 +44,7 @@ impl Sender {
     pub(super) fn is_idle(&self) -> bool {
         self.board.is_empty()
             && !self.has_new_data()
-            && !self.is_growing()
+            && !self.socket.is_growing()
             && self.backlog() == 0
             && self.window.cwnd >= 1.0
     }
@@ -52,7 +52,7 @@ impl Sender {
     /// Performs the steps of [`Sender::transmit`] that apply to a sender without data.
     #[inline]
     pub(super) fn note_idle(&mut self) {
-        if !self.is_suspended() && !self.holds_back && !self.config.host.is_linux_subflow {
+        if !self.is_suspended() && !self.holds_back && self.socket.marks_app_limit() {
             self.rate.on_app_limited(0);
         }
     }
@@ -61,7 +61,7 @@ impl Sender {
     /// neither the window nor repairs limit the sender (Linux `tcp_rate_check_app_limited`).
     pub(super) fn note_app_limit(&mut self) {
         let in_flight = self.in_flight();
-        if !self.config.host.is_linux_subflow
+        if self.socket.marks_app_limit()
             && self.unsent() < u64::from(self.window.mss)
             && in_flight < self.window.cwnd as u32
             && self.board.lost_out <= self.board.retrans_out
@@ -73,13 +73,11 @@ impl Sender {
     /// Sends new data as the windows allow. Then the application writes if the send buffer has
     /// space or if a write has just begun.
     pub(in crate::tcp) fn transmit<P: Probe>(&mut self, cx: &mut SenderContext<'_, P>) {
-        let is_writing =
-            |sender: &Sender| sender.buffer.as_ref().is_some_and(SendBuffer::is_writing);
-        if !is_writing(self) {
+        if !self.socket.is_writing() {
             self.push_out(cx, Push::Pending);
             self.check_space(cx.now);
         }
-        if is_writing(self) {
+        if self.socket.is_writing() {
             self.write_out(cx);
         }
         if std::mem::take(&mut self.closes_after_push) {
@@ -149,9 +147,8 @@ impl Sender {
             }
             // Linux sends at most half a window in one packet (tcp_cwnd_test).
             let quota = room.min((cwnd / 2).max(1)).min(burst);
-            if let Some(buffer) = &mut self.buffer {
-                buffer.grow_head(self.snd_nxt, u64::from(quota) * u64::from(self.window.mss));
-            }
+            let most = u64::from(quota) * u64::from(self.window.mss);
+            self.socket.grow_head(self.snd_nxt, most);
             if push != Push::One
                 && let Some(waits_for_window) = self.defers(cx.now, room, burst)
             {
@@ -164,7 +161,7 @@ impl Sender {
             }
             let count = self.send_burst(cx, quota, push);
             sent += count;
-            self.of_connection.had_room |= self.has_room();
+            self.report_room();
             self.check_space(cx.now);
             self.grow_piece();
             if count == 0 || push == Push::One {
@@ -172,7 +169,7 @@ impl Sender {
             }
         }
         is_cwnd_limited |= self.in_flight() >= self.window.cwnd as u32;
-        self.settle_piece();
+        self.socket.settle_piece(&self.stream());
         if sent > 0 {
             if self.in_reduction() {
                 self.recovery.on_sent(sent);
@@ -192,6 +189,13 @@ impl Sender {
         } else if self.board.is_empty() {
             self.arm_persist_timer(cx.now);
         }
+    }
+
+    /// Moves the end of a growing sk_buff forward.
+    #[inline]
+    fn grow_piece(&mut self) {
+        let stream = self.stream();
+        self.socket.grow_piece(&stream, &mut self.bursts);
     }
 
     /// Returns the payload of the next segment in bytes.
@@ -232,17 +236,17 @@ impl Sender {
     /// Returns true if a small segment may fill the rest of the receiver's window although more
     /// data follows. A subflow sends only whole segments within the connection's window.
     fn fills_window(&self, push: Push) -> bool {
-        self.config.host.tso_bursts && !self.config.multipath && !self.waits_when_small(push)
+        self.bursts.may_fill_window() && !self.config.multipath && !self.waits_when_small(push)
     }
 
     /// Returns the number of segments that are sent together, at most `limit`. The last segment may
     /// be small. It ends with the data or with the receiver's window (Linux `tcp_mss_split_point`).
     fn burst_len(&self, limit: u32, push: Push) -> u32 {
         let mss = u64::from(self.window.mss);
-        let (queued, is_last) = match &self.buffer {
-            Some(buffer) => buffer.head(self.snd_nxt),
-            None => (self.unsent(), true),
-        };
+        let Head {
+            bytes: queued,
+            is_last,
+        } = self.socket.burst_source(&self.stream());
         let window = self.window_end() - self.snd_nxt;
         let room = queued.min(window);
         let is_cut = room < queued && room > mss && self.fills_window(push);
@@ -269,12 +273,7 @@ impl Sender {
                 // window here.
                 payload = payload.min((self.window_end() - self.snd_nxt) as u32);
             }
-            let place = match n {
-                _ if !self.config.host.tso_bursts || count == 1 => Place::Alone,
-                1 => Place::First,
-                _ if n == count => Place::End,
-                _ => Place::Within,
-            };
+            let place = self.bursts.place(n, count);
             self.send_new_segment(cx, payload, place);
             wire += u64::from(payload);
         }
@@ -350,7 +349,7 @@ impl Sender {
         if matches!(place, Place::Within | Place::End) {
             sent.tags.set(Tags::JOINED);
         }
-        if self.of_connection.begins_at == Some(sent.seq) {
+        if self.socket.begins_mapping(sent.seq) {
             sent.tags.set(Tags::BEGINS);
         }
         sent
@@ -368,21 +367,18 @@ impl Sender {
         if payload < self.window.mss {
             self.small_end = self.snd_nxt;
         }
+        let stream = self.stream();
         // A FIN without data does not push data.
-        let ends_data =
-            ends_record || (self.buffer.is_none() && self.unsent() == 0 && !self.has_more);
-        // An sk_buff that ends within a burst was filled up from the next sk_buff. So the end of
-        // the burst carries its PSH.
-        let is_filled_up = matches!(place, Place::First | Place::Within);
-        let is_pushed = if self.config.host.is_linux_subflow {
-            // The segment ends the connection's written data, unless the sk_buff had become full.
-            ends_data && (!self.holds_back || payload < self.window.mss)
-        } else {
-            self.ends_pushed_piece() && !is_filled_up || ends_data
+        let ends_data = ends_record || (!self.has_more && self.socket.ends_data(&stream));
+        let newest = Newest {
+            is_small: payload < self.window.mss,
+            ends_data,
+            is_followed: matches!(place, Place::First | Place::Within),
         };
+        let is_pushed = self.socket.pushes(newest, &stream, &mut self.bursts);
         let pushes = payload > 0 && (matches!(place, Place::End | Place::Pushed) || is_pushed);
         if ends_data {
-            self.pushed_end = self.snd_nxt;
+            self.bursts.pushed_end = self.snd_nxt;
         }
         if pushes && is_pushed {
             let newest = self.board.end() - 1;

@@ -1,7 +1,7 @@
 //! Measurement of whether the window limits the sender (RFC 2861, Linux `tcp_cwnd_validate`), and
 //! reduction of an unused window.
 
-use super::{Sender, buffer};
+use super::Sender;
 use crate::congestion::{CongestionControl, RecoveryState, Window};
 use fadeout_core::{Span, Time};
 
@@ -65,8 +65,7 @@ impl Sender {
     /// timeout. A sender whose writer waits for free space keeps its window
     /// (`tcp_cwnd_application_limited`).
     fn shrink_to_usage(&mut self, now: Time) {
-        let waits = self.of_connection.writer_waits || buffer::makes_wait(self);
-        if self.state == RecoveryState::Open && !waits {
+        if self.state == RecoveryState::Open && !self.socket.has_waiting_writer() {
             let used = f64::from(self.usage.most_used.max(self.config.initial_window));
             if used < self.window.cwnd {
                 self.window.ssthresh = self.current_ssthresh();

@@ -6,7 +6,7 @@
 //! at which byte the path changes and how long the last segment before it is.
 
 use crate::tcp::receiver::packets::PAGE;
-use crate::tcp::sender::buffer::BLOCK;
+use crate::tcp::socket::memory::BLOCK;
 use std::collections::VecDeque;
 
 /// Memory of a fragment's descriptor (`struct mptcp_data_frag`).

@@ -1,95 +1,16 @@
-//! Tests of the send buffer: its sk_buffs, their memory, and the times at which the writer waits.
+//! Tests of writes into the send buffer, and of the times at which the writer waits.
 
 use super::*;
+use crate::tcp::config::{SendBufferConfig, SocketKind};
 use crate::tcp::sender::tests::{Bench, linux};
-
-fn buffer(header: u64) -> SendBuffer {
-    SendBuffer::new(SendBufferConfig {
-        initial: 16_384,
-        maximum: 4 << 20,
-        header,
-        head: header,
-    })
-}
-
-#[test]
-fn the_memory_of_a_window_hangs_on_the_room_for_headers() {
-    // Value of SO_SNDBUF on a Linux 6.12 socket after the handshake. The first value was recorded.
-    // The second is that of a common distribution's kernel.
-    for (header, limit) in [(256, 46_080), (320, 87_040)] {
-        assert_eq!(memory_of_windows(2, 4, 1_460, header), limit);
-    }
-}
-
-#[test]
-fn it_grows_with_the_window_and_never_shrinks() {
-    let mut buffer = buffer(256);
-    let mut grown = |factor, segments| {
-        buffer.expand(memory_of_windows(factor, segments, 1_460, 256));
-        buffer.limit
-    };
-    assert_eq!(grown(3, 20), 3 * 20 * 2_304);
-    assert_eq!(grown(2, 10), 3 * 20 * 2_304);
-    assert_eq!(grown(2, 10_000), 4 << 20);
-}
-
-#[test]
-fn a_piece_takes_its_headers_and_what_describes_it() {
-    assert_eq!((buffer(256).overhead(), buffer(320).overhead()), (832, 896));
-    // A guest with Linux 6.12.117 adds 192 bytes of headers and allocates 256 bytes.
-    let guest = SendBuffer::new(SendBufferConfig {
-        header: 192,
-        head: 256,
-        ..SendBufferConfig::default()
-    });
-    assert_eq!(guest.overhead(), 832);
-    assert_eq!(memory_of_windows(2, 10, 1_460, 192), 46_080);
-}
-
-#[test]
-fn what_left_on_the_syn_is_written_no_more_and_a_close_waits_for_the_rest() {
-    let mut buffer = buffer(256);
-    buffer.add(1_000);
-    buffer.skip(400);
-    assert_eq!(buffer.backlog(), 600);
-    assert!(!buffer.close() && buffer.is_closing());
-    buffer.skip(600);
-    assert!(buffer.close());
-}
-
-#[test]
-fn a_head_that_is_long_enough_stays_and_one_that_is_swallowed_leaves_its_push() {
-    let piece = |end, is_pushed| Piece { end, is_pushed };
-    let mut long = buffer(256);
-    long.pieces
-        .extend([piece(3_500, false), piece(9_001, false)]);
-    long.grow_head(2, 3_000);
-    assert_eq!(long.head(2), (3_498, false));
-    let mut short = buffer(256);
-    short
-        .pieces
-        .extend([piece(1_001, false), piece(4_001, false)]);
-    short.grow_head(2, 3_000);
-    assert_eq!(short.head(2), (3_000, false));
-    for (first, second, pushed) in [
-        (true, false, true),
-        (false, true, true),
-        (false, false, false),
-    ] {
-        let mut both = buffer(256);
-        both.pieces
-            .extend([piece(1_001, first), piece(2_001, second)]);
-        both.grow_head(1, 2_000);
-        assert_eq!(both.pieces.len(), 1);
-        assert_eq!(both.leave(2_001), pushed, "{first} {second}");
-    }
-}
+use crate::tcp::socket::SocketModel;
+use crate::tcp::socket::linux::Piece;
 
 /// Returns a sender of 1,000-byte segments with a buffer of `limit` bytes. Half of the peer's
 /// window is 32 segments.
 fn bench(limit: u64) -> Bench {
     Bench::new(&linux().changed(|tcp| {
-        tcp.buffers.send = Some(SendBufferConfig {
+        tcp.buffers.send = SocketKind::Linux(SendBufferConfig {
             initial: limit,
             maximum: 4 << 20,
             header: 256,
@@ -99,14 +20,20 @@ fn bench(limit: u64) -> Bench {
     }))
 }
 
+fn socket(b: &Bench) -> &LinuxSocket {
+    match &b.sender.socket {
+        SocketModel::Linux(socket) => socket,
+        other => panic!("a socket without a buffer: {other:?}"),
+    }
+}
+
 fn pieces(b: &Bench) -> Vec<(u64, bool)> {
-    let buffer = b.sender.buffer.as_ref().expect("it has one");
-    let pieces = buffer.pieces.iter();
+    let pieces = socket(b).pieces.iter();
     pieces.map(|piece| (piece.end, piece.is_pushed)).collect()
 }
 
 fn limit(b: &Bench) -> u64 {
-    b.sender.buffer.as_ref().expect("it has one").limit
+    socket(b).limit
 }
 
 #[test]
@@ -154,8 +81,8 @@ fn a_record_that_ends_within_a_call_is_not_pushed_before_the_rest() {
     // less than a third of the window. So the burst waits for more data (Linux
     // `tcp_tso_should_defer`). A single pushed sk_buff would be sent at once.
     let mut b = bench(1 << 20);
-    b.sender.config_mut().host.tso_bursts = true;
-    b.sender.config_mut().host.minimum_burst = 65;
+    b.sender.bursts.is_on = true;
+    b.sender.bursts.minimum = 65;
     b.write(1);
     b.wait(100);
     b.ack(1);
@@ -264,8 +191,8 @@ fn a_close_sends_the_fin_behind_all_that_waits_in_the_buffer() {
 fn a_short_head_takes_a_burst_out_of_the_next_piece() {
     // Two segments of the first sk_buff remain. The burst has half of the window of 30 segments.
     let mut b = bench(1 << 20);
-    b.sender.config_mut().host.tso_bursts = true;
-    b.sender.config_mut().host.minimum_burst = 65;
+    b.sender.bursts.is_on = true;
+    b.sender.bursts.minimum = 65;
     b.sender.window.cwnd = 30.0;
     b.write(64);
     b.left();
@@ -278,24 +205,6 @@ fn a_short_head_takes_a_burst_out_of_the_next_piece() {
 }
 
 #[test]
-fn a_short_head_grows_out_of_the_piece_behind_it_alone() {
-    let mut buffer = buffer(256);
-    let piece = |end| Piece {
-        end,
-        is_pushed: false,
-    };
-    buffer
-        .pieces
-        .extend([piece(1_001), piece(4_001), piece(9_001)]);
-    buffer.grow_head(1, 3_000);
-    assert_eq!((buffer.head(1), buffer.pieces.len()), ((3_000, false), 3));
-    buffer.grow_head(1, 8_000);
-    assert_eq!((buffer.head(1), buffer.pieces.len()), ((4_000, false), 2));
-    buffer.leave(4_001);
-    assert_eq!(buffer.head(4_001), (5_000, true));
-}
-
-#[test]
 fn a_burst_is_cut_from_as_much_as_may_leave_together() {
     let piece = |end| Piece {
         end,
@@ -305,9 +214,13 @@ fn a_burst_is_cut_from_as_much_as_may_leave_together() {
         tcp.host.tso_bursts = true;
         tcp.host.minimum_burst = 65;
     }));
-    let mut two = buffer(256);
+    let mut two = LinuxSocket::new(SendBufferConfig {
+        header: 256,
+        head: 256,
+        ..SendBufferConfig::default()
+    });
     two.pieces.extend([piece(1_501), piece(9_001)]);
-    b.sender.buffer = Some(two);
+    b.sender.socket = SocketModel::Linux(two);
     b.sender.write_end = 9_001;
     b.run_step(|sender, cx| sender.push_out(cx, Push::One));
     let lengths: Vec<u32> = b.left().iter().map(|left| left.segment.len).collect();

@@ -2,6 +2,8 @@
 
 use super::*;
 use crate::tcp::scoreboard::{SentSegment, Tags};
+use crate::tcp::socket::SocketModel;
+use crate::tcp::socket::subflow::LinuxSubflow;
 
 /// Returns true if the application limits a segment that is sent now, after the step `change`.
 fn limited(change: impl FnOnce(&mut Bench)) -> bool {
@@ -36,11 +38,11 @@ fn the_application_limits_where_it_has_less_than_a_segment_and_the_window_and_re
 #[test]
 fn nobody_notes_that_the_application_limits_a_subflow_of_linux() {
     assert!(!limited(|b| {
-        b.sender.config_mut().host.is_linux_subflow = true;
+        b.sender.socket = SocketModel::new(SocketKind::LinuxSubflow);
         b.sender.note_idle();
     }));
     assert!(!limited(|b| {
-        b.sender.config_mut().host.is_linux_subflow = true;
+        b.sender.socket = SocketModel::new(SocketKind::LinuxSubflow);
         b.write(3);
         b.sender.rate = Default::default();
         b.sender.note_app_limit();
@@ -50,7 +52,7 @@ fn nobody_notes_that_the_application_limits_a_subflow_of_linux() {
 #[test]
 fn rates_of_a_subflow_of_linux_are_of_segments_with_its_option() {
     let mut b = Bench::new(&linux());
-    b.sender.config_mut().host.is_linux_subflow = true;
+    b.sender.socket = SocketModel::new(SocketKind::LinuxSubflow);
     b.sender.update_pacing_rate();
     // The rate is twice ten segments of 1024 bytes in 100 ms.
     assert_eq!(b.sender.pacing_rate().as_bits_per_sec(), 1_638_400);
@@ -97,13 +99,16 @@ fn a_window_that_is_not_used_shrinks_unless_the_writer_waits_for_room() {
         let mut b = Bench::new(&linux());
         b.write(3);
         b.sender.window.cwnd = 40.0;
-        b.sender.of_connection.writer_waits = waits;
+        b.sender.socket = SocketModel::Subflow(LinuxSubflow {
+            writer_waits: waits,
+            ..LinuxSubflow::default()
+        });
         let later = b.now + Span::from_secs(10);
         b.sender.validate_window(later, false);
         assert_eq!(b.sender.window.cwnd, window);
         // In both cases the measurement of window use restarts, so the window stays unchanged a
         // millisecond later.
-        b.sender.of_connection.writer_waits = false;
+        b.sender.socket = SocketModel::Subflow(LinuxSubflow::default());
         b.sender
             .validate_window(later + Span::from_millis(1), false);
         assert_eq!(b.sender.window.cwnd, window);

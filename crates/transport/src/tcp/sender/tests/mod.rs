@@ -17,7 +17,7 @@ use crate::congestion::{
     AckSample, Congestion, CongestionControl, CongestionEvent, Custom, EcnFeedback, RecoveryState,
     SentSample, Window,
 };
-use crate::tcp::config::TcpConfig;
+use crate::tcp::config::{SocketKind, TcpConfig};
 use crate::tcp::outbox::{AppEvent, Outbox, Outgoing};
 use fadeout_core::registry::Parameters;
 use fadeout_core::{
@@ -116,7 +116,7 @@ pub(super) fn profile(name: &str) -> TcpConfig {
 fn round(mut config: TcpConfig) -> TcpConfig {
     config.mss = FULL as u32 + if config.timestamps { 12 } else { 0 };
     config.host.tso_bursts = false;
-    config.buffers.send = None;
+    config.buffers.send = SocketKind::Unbounded;
     config
 }
 

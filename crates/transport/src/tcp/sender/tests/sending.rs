@@ -1,7 +1,7 @@
 //! Tests of the departure of new data, and of the reduction of an unused window.
 
 use super::*;
-use crate::tcp::config::Pacing;
+use crate::tcp::config::{Pacing, SendBufferConfig};
 use crate::tcp::scoreboard::Tags;
 use fadeout_core::{CongestionRow, FlowEnd, Rate, RetransmitCause};
 
@@ -512,7 +512,7 @@ fn what_of_a_syns_data_waits_in_the_buffer_is_taken_out_of_it() {
     // remain to be written.
     for written in [0, 1_000, 2_500] {
         let mut config = without_probes();
-        config.buffers.send = Some(crate::tcp::config::SendBufferConfig {
+        config.buffers.send = SocketKind::Linux(SendBufferConfig {
             initial: 1 << 20,
             maximum: 1 << 20,
             header: 256,
@@ -533,7 +533,7 @@ fn what_of_a_syns_data_waits_in_the_buffer_is_taken_out_of_it() {
 fn a_fin_follows_when_the_syn_carried_all_data_of_a_closed_writer() {
     for (written, fins) in [(2_500, 1), (4_000, 0)] {
         let mut config = without_probes();
-        config.buffers.send = Some(crate::tcp::config::SendBufferConfig {
+        config.buffers.send = SocketKind::Linux(SendBufferConfig {
             initial: 1 << 20,
             maximum: 1 << 20,
             header: 256,
