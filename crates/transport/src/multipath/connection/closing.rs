@@ -13,15 +13,9 @@ const MPTCP_ERROR: u8 = 1;
 const PROHIBITED: u8 = 3;
 
 impl MultipathConnection {
-    /// Returns true if the application has closed and its last write is complete. If data is bound
-    /// to paths at departure, the last write is complete once all data was sent.
+    /// Returns true if the application has closed and its last write is complete.
     pub(super) fn has_closed(&self) -> bool {
-        let end = self.outbound.end();
-        let is_written = match &self.queues {
-            Some(queues) => queues.has_taken(end),
-            None => self.outbound.nxt() == end,
-        };
-        self.outbound.is_finishing() && is_written
+        self.outbound.is_finishing() && self.socket.has_written(&self.outbound)
     }
 
     /// Returns true if the application has closed, no path is open, and so none will ever be.
@@ -38,9 +32,8 @@ impl MultipathConnection {
         if !self.is_established || !self.outbound.is_finishing() {
             return;
         }
-        let end = self.outbound.end();
-        let is_bound = (self.queues.as_ref()).is_none_or(|queues| queues.has_bound(end));
-        if is_bound && self.outbound.enable_fin() && self.queues.is_some() {
+        let is_bound = self.socket.has_bound(&self.outbound);
+        if is_bound && self.outbound.enable_fin() && self.socket.closes_on_all_paths() {
             self.acknowledge_on_all(now, out);
         }
         if self.outbound.owes_fin() {
@@ -73,8 +66,7 @@ impl MultipathConnection {
         }
         let is_bare =
             segment.len == 0 && matches!(segment.mptcp, MptcpOption::Dss(dss) if dss.data_fin);
-        let is_linux = self.queues.is_some();
-        if was_finished || !is_linux {
+        if was_finished || !self.socket.closes_on_all_paths() {
             if is_bare {
                 self.acknowledge(now, index, out);
             }

@@ -2,6 +2,10 @@
 //!
 //! Standard: RFC 8684 §3.3.
 
+mod model;
+
+pub(super) use model::ReceiveModel;
+
 use crate::multipath::MAX_PATHS;
 use crate::tcp::receiver::growth::Read;
 use crate::tcp::receiver::packets::{Held, Kind, MOST_FRAGMENTS, Packets};
@@ -69,8 +73,7 @@ pub(super) struct Inbound {
     subflows: [Subflow; MAX_PATHS],
     /// Window last offered on any path (`old_wspace`).
     last_offered: u64,
-    /// True for Linux's stack. False for the stack of the MPTCP papers.
-    is_linux: bool,
+    model: ReceiveModel,
     /// Sequence number up to which data was counted for the application.
     counted_up_to: u64,
     fin_at: Option<u64>,
@@ -91,9 +94,8 @@ pub(super) struct Inbound {
 }
 
 impl Inbound {
-    /// Returns an empty receiving half. `is_linux` is true for Linux's stack and false for the
-    /// stack of the MPTCP papers.
-    pub(super) fn new(config: &TcpConfig, is_linux: bool) -> Inbound {
+    /// Returns an empty receiving half.
+    pub(super) fn new(config: &TcpConfig, model: ReceiveModel) -> Inbound {
         let mut reassembly = Reassembly::default();
         reassembly.begin(1);
         let mut config = config.clone();
@@ -103,7 +105,7 @@ impl Inbound {
         let mss = config.effective_mss();
         let mut most_memory = None;
         if let ReceiveWindow::Autotuned { max_bytes } = &mut config.buffers.receive_window
-            && is_linux
+            && model.counts_option()
         {
             // The largest buffer is an amount of memory. The MPTCP option reduces the share of
             // payload in it.
@@ -130,7 +132,7 @@ impl Inbound {
                 ..Subflow::default()
             }; MAX_PATHS],
             last_offered: window.limit(),
-            is_linux,
+            model,
             window,
             mss: config.mss,
             counted_up_to: 1,
@@ -163,8 +165,8 @@ impl Inbound {
             "more waits for the reader than came"
         );
         debug_assert!(
-            self.is_linux || self.fresh == 0,
-            "the papers' stack reads at once"
+            self.model.reads_after_ack() || self.fresh == 0,
+            "data that is read at once waits for its acknowledgment"
         );
         debug_assert!(
             !self.is_finished || self.fin_at.is_some(),
@@ -234,9 +236,9 @@ impl Inbound {
     }
 
     /// Returns true if all data up to `end` had already been received and the window of `path`
-    /// would shrink. Always false for a stack other than Linux's.
+    /// would shrink.
     pub(super) fn has_all_of(&mut self, path: usize, end: u64, mss: u32) -> bool {
-        if !self.is_linux || end > self.reassembly.next() {
+        if !self.model.reports_shrinking() || end > self.reassembly.next() {
             return false;
         }
         self.offers_less(path, self.held(mss), mss)
@@ -252,7 +254,7 @@ impl Inbound {
         mss: u32,
     ) -> bool {
         let next = self.reassembly.next();
-        if !self.is_linux || start > next || end <= next {
+        if !self.model.reports_shrinking() || start > next || end <= next {
             return false;
         }
         let Held::Memory(held) = self.held(mss) else {
@@ -349,9 +351,9 @@ impl Inbound {
         self.packets.put_in_order(self.packed_to);
         self.packed_to = self.reassembly.next();
         let mut delivered = Delivered::default();
-        self.is_fresh = !self.is_linux && self.is_reading && arrived > 0;
+        self.is_fresh = !self.model.reads_after_ack() && self.is_reading && arrived > 0;
         if self.is_reading {
-            if self.is_linux {
+            if self.model.reads_after_ack() {
                 self.fresh += arrived;
             } else {
                 self.on_read(now, arrived, mss, measure);
@@ -465,7 +467,7 @@ impl Inbound {
         let held = self.held(mss);
         self.window.set_limit(self.subflows[path].limit);
         let next = self.reassembly.next();
-        if self.is_linux {
+        if self.model.has_subflow_windows() {
             let window = self.window.advertise_shared(next, held, mss);
             self.subflows[path].offered = self.window.last();
             self.last_offered = self.window.last();

@@ -5,6 +5,7 @@
 //! - [`outbound`]: outgoing data, independent of the paths that carry it
 //! - [`allocator`]: choice of data and path at departure
 //! - [`queues`]: data that waits ahead of the subflows' windows, as in Linux
+//! - [`socket`]: use of one of the two, and the time at which data is accepted
 //! - [`inbound`]: received data, and the receive buffer that all paths share
 //! - [`closing`]: the close of the connection
 //! - [`path`]: one path's subflow and its mappings
@@ -20,6 +21,7 @@ mod queues;
 mod receive;
 mod repeats;
 mod send;
+mod socket;
 #[cfg(test)]
 mod tests;
 
@@ -27,20 +29,17 @@ pub use path::PathStatistics;
 
 use super::config::{MultipathConfig, PathConfig};
 use super::outbox::PathOutbox;
-use super::{MAX_PATHS, PathId, PathScheduler};
+use super::{MAX_PATHS, PathId};
 use crate::congestion::Congestion;
 use crate::tcp::endpoint::receiver_of;
 use crate::tcp::receiver::shared;
-use crate::tcp::{
-    AppCommand, AppEvent, Coalesced, HostQueue, Outbox, SendBufferConfig, TcpEndpoint,
-};
-use allocator::Allocator;
+use crate::tcp::{AppCommand, AppEvent, Coalesced, HostQueue, Outbox, TcpEndpoint};
 use fadeout_core::{Ecn, FlowEnd, FlowId, MptcpOption, Probe, Segment, Time};
-use inbound::Inbound;
+use inbound::{Inbound, ReceiveModel};
 use manager::{Limits, PathManager};
 use outbound::{ENDLESS, Outbound};
 use path::Path;
-use queues::SendQueues;
+use socket::ConnectionSocket;
 use std::sync::Arc;
 
 /// Endpoint of a Multipath TCP connection, without clock or I/O. The first path opens it with
@@ -51,10 +50,7 @@ pub struct MultipathConnection {
     manager: PathManager,
     outbound: Outbound,
     inbound: Inbound,
-    allocator: Allocator,
-    /// Queues of data that waits for the subflows' windows (Linux). `None` if data is bound to
-    /// paths at departure.
-    queues: Option<SendQueues>,
+    socket: ConnectionSocket,
     /// True if a send buffer has grown in this step, so that the writer may continue.
     has_grown: bool,
     is_coupled: bool,
@@ -108,29 +104,19 @@ impl MultipathConnection {
             (1..=MAX_PATHS).contains(&count),
             "a connection has one to {MAX_PATHS} paths"
         );
-        // A connection with a single path is TCP, so data does not wait in a queue ahead of its
-        // window.
-        let waits = config.path_scheduler.is_upstream() && count > 1;
+        let limits = Limits::of(&config);
+        let model = ReceiveModel::new(&config.path_scheduler);
+        let common = config.tcp.clone();
+        let socket = ConnectionSocket::new(config, count);
+        let fin_with_data = common.host.fin_with_data;
         MultipathConnection {
             paths,
-            manager: PathManager::new(configs, Limits::of(&config)),
-            outbound: Outbound::new(&config.tcp, waits && !config.tcp.host.fin_with_data),
-            fin_with_data: config.tcp.host.fin_with_data,
-            inbound: Inbound::new(&config.tcp, config.path_scheduler.is_upstream()),
-            queues: waits.then(|| {
-                let of_subflow = SendBufferConfig {
-                    maximum: config.maximum_send_buffer.0,
-                    ..config.tcp.buffers.send.buffer().unwrap_or_default()
-                };
-                SendQueues::new(count, of_subflow, &config.tcp)
-            }),
+            manager: PathManager::new(configs, limits),
+            outbound: Outbound::new(&common, socket.binds_ahead() && !fin_with_data),
+            fin_with_data,
+            inbound: Inbound::new(&common, model),
+            socket,
             has_grown: false,
-            allocator: Allocator::new(
-                config.path_scheduler,
-                count,
-                config.opportunistic_retransmission,
-                config.penalisation,
-            ),
             is_coupled,
             is_established: false,
             is_closed: false,
@@ -214,9 +200,9 @@ impl MultipathConnection {
         if self.manager.is_gone(index) {
             return;
         }
-        let waits = self.queues.is_some();
+        let binds_ahead = self.socket.binds_ahead();
         self.run_subflow(now, index, out, probe, |tcp, scratch, probe| {
-            tcp.sender_mut().bind_first(waits);
+            tcp.sender_mut().bind_first(binds_ahead);
             tcp.on_segment(now, segment, ecn, scratch, probe);
             tcp.sender_mut().bind_first(false);
         });
@@ -301,9 +287,7 @@ impl MultipathConnection {
     fn assert_invariants(&self) {
         self.outbound.assert_invariants();
         self.inbound.assert_invariants();
-        if let Some(queues) = &self.queues {
-            queues.assert_invariants();
-        }
+        self.socket.assert_invariants();
         debug_assert!(
             self.scratch.segments.is_empty() && self.scratch.events.is_empty(),
             "an output of a subflow is lost"

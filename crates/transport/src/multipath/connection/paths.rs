@@ -77,11 +77,7 @@ impl MultipathConnection {
         }
         let una = self.outbound.una();
         let path = &mut self.paths[index];
-        if let Some(queues) = &mut self.queues {
-            queues.drop_path(index, una);
-        } else {
-            self.allocator.strand(index, una, &path.mappings);
-        }
+        self.socket.drop_path(index, una, &path.mappings);
         path.tcp.vanish();
     }
 
@@ -144,13 +140,8 @@ impl MultipathConnection {
                     paths: &self.paths,
                     manager: &self.manager,
                 };
-                if let Some(queues) = &mut self.queues {
-                    if let Some(again) = queues.on_timer(now, &self.outbound, &view) {
-                        let at = queues.fires_at(now, again);
-                        self.outbound.set_timer(at);
-                    }
-                } else {
-                    self.allocator.on_stalled(self.outbound.una(), &view);
+                if let Some(at) = self.socket.on_stalled(now, &self.outbound, &view) {
+                    self.outbound.set_timer(at);
                 }
             }
         }

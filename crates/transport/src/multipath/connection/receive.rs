@@ -16,7 +16,7 @@ impl MultipathConnection {
     pub(super) fn take_option(&mut self, index: usize, segment: &Segment, out: &mut PathOutbox) {
         match segment.mptcp {
             MptcpOption::Dss(dss) => {
-                if self.queues.is_none() {
+                if !self.socket.reads_data_ack_last() {
                     self.outbound.on_data_ack(dss.data_ack, segment.window);
                 }
                 if dss.data_fin {
@@ -166,7 +166,7 @@ impl MultipathConnection {
 /// The window is the present window of the subflow. For a duplicate ACK with a new DATA_ACK, this
 /// is the window of the ACK before it, counted from the new DATA_ACK (Linux `ack_update_msk`).
 pub(super) fn take_data_ack(connection: &mut MultipathConnection, index: usize, segment: &Segment) {
-    if connection.queues.is_some()
+    if connection.socket.reads_data_ack_last()
         && let MptcpOption::Dss(dss) = segment.mptcp
     {
         let window = subflow::offered_window(connection.paths[index].tcp.sender());

@@ -3,7 +3,7 @@
 
 use super::allocator::{Decision, Run, Source};
 use super::path::{Mapping, Mappings, PathsView, rto_of};
-use super::queues::{Filled, SendQueues};
+use super::queues::Filled;
 use super::receive;
 use super::{MultipathConnection, PathOutbox};
 use crate::multipath::{MAX_PATHS, PathId};
@@ -26,13 +26,12 @@ impl MultipathConnection {
         if self.is_coupled {
             self.share_state(index);
         }
-        let run = if self.queues.is_some() {
-            self.waiting_run(index)
-        } else {
-            match self.next_run(now, Some(index), 0) {
+        let run = match self.waiting(index) {
+            Some(run) => run,
+            None => match self.next_run(now, Some(index), 0) {
                 Some((path, run)) if path == index => run,
                 _ => Run::NOTHING,
-            }
+            },
         };
         self.act(now, index, run, out, probe, act);
     }
@@ -40,7 +39,7 @@ impl MultipathConnection {
     /// Sends data on every path as far as the windows and the scheduler allow.
     pub(super) fn send(&mut self, now: Time, out: &mut PathOutbox, probe: &mut impl Probe) {
         self.reserve_long_acks();
-        if self.queues.is_some() {
+        if self.socket.binds_ahead() {
             self.send_waiting(now, out, probe);
         } else {
             let mut refused = 0_u8;
@@ -65,12 +64,9 @@ impl MultipathConnection {
                 paths: &self.paths,
                 manager: &self.manager,
             };
-            let Some(queues) = &mut self.queues else {
-                return;
-            };
             // In Linux a path sends its bound data before another path is chosen
             // (`mptcp_push_release`).
-            match queues.fill(now, &self.outbound, &view) {
+            match self.socket.fill(now, &self.outbound, &view) {
                 Filled::Bound(index) => {
                     if let Some(before) = last.replace(index)
                         && before != index
@@ -104,26 +100,15 @@ impl MultipathConnection {
     /// Grows the send buffer of path `index` if all its segments were sent and the path's window
     /// has space left (Linux `tcp_data_snd_check`).
     fn find_room(&mut self, now: Time, index: usize) {
-        let waits = self.queues.as_ref().is_some_and(SendQueues::is_full);
-        if waits && self.paths[index].tcp.sender().has_room() {
+        if self.socket.makes_wait() && self.paths[index].tcp.sender().has_room() {
             grow_buffer(self, index);
             subflow::stamp_usage(self.paths[index].tcp.sender_mut(), now);
         }
     }
 
-    /// Returns the first waiting range of path `index`.
-    fn waiting_run(&self, index: usize) -> Run {
-        let queues = self.queues.as_ref();
-        match queues.and_then(|queues| queues.first(index)) {
-            Some(data) if self.manager.is_usable(index) => Run {
-                start: data.start,
-                bytes: data.end - data.start,
-                source: Source::Waiting {
-                    is_again: data.is_again,
-                },
-            },
-            _ => Run::NOTHING,
-        }
+    /// Returns the data that waits on path `index`. `None` if data does not wait on paths.
+    fn waiting(&self, index: usize) -> Option<Run> {
+        self.socket.waiting(index, self.manager.is_usable(index))
     }
 
     /// Returns the next data to send and its path. Halves the window of a path that the scheduler
@@ -142,7 +127,7 @@ impl MultipathConnection {
             manager: &self.manager,
         };
         let Decision { run, penalised } =
-            (self.allocator).next_run(now, &self.outbound, &view, expecting, refused);
+            (self.socket).next_run(now, &self.outbound, &view, expecting, refused);
         if let Some(slow) = penalised {
             let slow = &mut self.paths[slow];
             slow.tcp.sender_mut().penalise();
@@ -177,19 +162,15 @@ impl MultipathConnection {
     ) -> u64 {
         let mut scratch = std::mem::take(&mut self.scratch);
         let unsent = self.outbound.unsent();
-        let holds_back = match (run.source, &self.queues) {
-            (Source::Waiting { .. }, Some(queues)) => queues.bytes(index) > run.bytes,
-            (Source::New, _) => unsent > run.bytes,
-            (_, queues) => queues.is_none() && unsent > 0,
-        };
+        let holds_back = self.socket.holds_back(index, &run, unsent);
         let path = &mut self.paths[index];
-        if let Some(queues) = &mut self.queues {
-            let begins = queues.first(index).is_some_and(|data| !data.is_mapped);
-            if begins {
-                subflow::begin(path.tcp.sender_mut(), now);
+        if let Some(offer) = self.socket.take_offer(index) {
+            let sender = path.tcp.sender_mut();
+            if offer.begins {
+                subflow::begin(sender, now);
             }
-            subflow::record_offer(path.tcp.sender_mut(), begins, queues.is_full());
-            subflow::raise_window(path.tcp.sender_mut(), queues.take_window(index));
+            subflow::record_offer(sender, offer.begins, offer.writer_waits);
+            subflow::raise_window(sender, offer.window);
         }
         path.tcp.sender_mut().offer(run.bytes, holds_back);
         let before = path.view().snd_nxt;
@@ -213,14 +194,12 @@ impl MultipathConnection {
         if path.tcp.sender_mut().take_had_room() {
             self.has_grown |= grow_buffer(self, index);
         }
-        if self.queues.is_none() {
-            let view = PathsView {
-                paths: &self.paths,
-                manager: &self.manager,
-            };
-            let una = self.outbound.una();
-            self.allocator.follow_timeouts(index, una, &view);
-        }
+        let view = PathsView {
+            paths: &self.paths,
+            manager: &self.manager,
+        };
+        let una = self.outbound.una();
+        self.socket.follow_timeouts(index, una, &view);
         for event in scratch.events.drain(..) {
             self.on_subflow_event(now, index, event, out);
         }
@@ -239,16 +218,11 @@ impl MultipathConnection {
             | Source::Copy
             | Source::Head => statistics.reinjected_bytes += sent,
         }
-        match (run.source, &mut self.queues) {
-            (Source::Waiting { .. }, Some(queues)) => {
-                self.outbound.on_sent(run.start + sent);
-                queues.leave(index, sent);
-            }
-            (Source::New, _) => self.outbound.on_sent(run.start + sent),
-            _ => {}
+        if matches!(run.source, Source::New | Source::Waiting { .. }) {
+            self.outbound.on_sent(run.start + sent);
         }
         let nxt = self.outbound.nxt();
-        self.allocator.on_sent(index, run, sent, nxt);
+        self.socket.on_sent(index, run, sent, nxt);
     }
 
     /// Sends an acknowledgment on the path that is most likely to deliver it.
@@ -275,11 +249,10 @@ impl MultipathConnection {
 
     fn arm_data_timer(&mut self, now: Time) {
         let (paths, manager) = (&self.paths, &self.manager);
-        let queues = self.queues.as_ref();
+        let socket = &self.socket;
         self.outbound.arm(|| {
             let longest = manager.longest_rto(rto_of(paths))?;
-            let fires_at = |queues: &SendQueues| queues.fires_at(now, queues.timer());
-            Some(queues.map_or(now.saturating_add(longest), fires_at))
+            Some(socket.timer_at(now, longest))
         });
     }
 
@@ -335,8 +308,7 @@ fn push_fed(
     out: &mut PathOutbox,
     probe: &mut impl Probe,
 ) {
-    let queues = connection.queues.as_mut();
-    if queues.is_some_and(|queues| queues.take_fed(index)) {
+    if connection.socket.take_fed(index) {
         push_path(connection, now, index, out, probe);
     }
 }
@@ -348,8 +320,7 @@ fn grow_buffer(connection: &mut MultipathConnection, index: usize) -> bool {
         paths: &connection.paths,
         manager: &connection.manager,
     };
-    let queues = connection.queues.as_mut();
-    queues.is_some_and(|queues| queues.on_room(index, &view))
+    connection.socket.on_room(index, &view)
 }
 
 /// Processes an acknowledgment on path `index`. Written data is bound as far as the buffers allow,
@@ -365,19 +336,14 @@ pub(super) fn bind_and_push(
         paths: &connection.paths,
         manager: &connection.manager,
     };
-    let Some(queues) = &mut connection.queues else {
-        return;
-    };
-    queues.on_heard(now, index, &view);
+    connection.socket.on_heard(now, index, &view);
     if !connection.manager.is_closing() {
-        queues.bind(now, &connection.outbound, &view);
+        (connection.socket).bind(now, &connection.outbound, &view);
     }
     push_path(connection, now, index, out, probe);
     // The writer, which waits for free space, runs only after the path has sent.
     connection.find_room(now, index);
-    if let Some(queues) = &mut connection.queues {
-        queues.take_fed(index);
-    }
+    connection.socket.take_fed(index);
 }
 
 /// Sends the data queued behind the sk_buff that an expired timer of path `index` has sent.
@@ -388,9 +354,7 @@ pub(super) fn push_behind(
     out: &mut PathOutbox,
     probe: &mut impl Probe,
 ) {
-    if connection.queues.is_some() {
-        push_path(connection, now, index, out, probe);
-    }
+    push_path(connection, now, index, out, probe);
 }
 
 /// Sends queued data on path `index`, one sk_buff at a time, as far as its window allows.
@@ -401,10 +365,10 @@ fn push_path(
     out: &mut PathOutbox,
     probe: &mut impl Probe,
 ) {
-    loop {
-        let run = connection.waiting_run(index);
+    while let Some(run) = connection.waiting(index) {
         let sent = connection.push(now, index, run, out, probe);
-        if sent < run.bytes || connection.waiting_run(index).bytes == 0 {
+        let rest = connection.waiting(index);
+        if sent < run.bytes || rest.is_none_or(|rest| rest.bytes == 0) {
             return;
         }
     }

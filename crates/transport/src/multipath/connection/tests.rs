@@ -4,7 +4,7 @@ mod closing;
 mod paths;
 
 use super::*;
-use crate::multipath::scheduler::{PATH_SCHEDULERS, PathSchedulerKind};
+use crate::multipath::scheduler::{PATH_SCHEDULERS, PathScheduler, PathSchedulerKind};
 use crate::tcp::sender::subflow;
 use crate::tcp::{Outgoing, ReceiveWindow, TcpConfig};
 use fadeout_core::random::Stream;

@@ -228,7 +228,7 @@ fn the_info_tells_what_the_receiver_knows_of_its_peer() {
         tcp.acks.accurate_ecn = Some(AccurateEcn {
             sends_option: true,
             validates: true,
-        })
+        });
     });
     assert!(Bench::new(&accurate).tcp.info().accurate_ecn.is_some());
 }

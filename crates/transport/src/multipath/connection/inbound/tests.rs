@@ -7,7 +7,7 @@ fn inbound() -> Inbound {
     let mut inbound = Inbound::new(
         &TcpConfig::linux()
             .changed(|tcp| tcp.buffers.receive_window = ReceiveWindow::Fixed { bytes: 20_000 }),
-        false,
+        ReceiveModel::Papers,
     );
     inbound.on_established(Time::ZERO);
     inbound
@@ -83,7 +83,7 @@ fn what_the_syn_offered_is_never_taken_back() {
     // Small segments use more of the buffer than the SYN's window assumed. The peer fills the
     // buffer on one path. The window must still contain the data that is missing on the other path.
     for mss in [150, 1_000, 9_000] {
-        let mut inbound = Inbound::new(&TcpConfig::linux(), false);
+        let mut inbound = Inbound::new(&TcpConfig::linux(), ReceiveModel::Papers);
         let (offered, _) = inbound.syn_window();
         assert!(inbound.advertise(0, mss) >= offered, "{mss}");
         inbound.on_established(Time::ZERO);
@@ -98,7 +98,7 @@ fn what_the_syn_offered_is_never_taken_back() {
 
 #[test]
 fn the_subflows_are_looked_at_once_a_round_trip() {
-    let mut inbound = Inbound::new(&TcpConfig::linux(), false);
+    let mut inbound = Inbound::new(&TcpConfig::linux(), ReceiveModel::Papers);
     let mut times = Vec::new();
     for millis in [0, 1, 30, 49, 50, 51] {
         let now = Time::ZERO + Span::from_millis(millis);
@@ -124,7 +124,7 @@ fn a_subflow_offers_more_with_what_arrives_and_keeps_room_for_a_segment() {
                 mss,
                 ..TcpConfig::linux()
             },
-            false,
+            ReceiveModel::Papers,
         );
         inbound.on_established(Time::ZERO);
         let grows = inbound.grow(0, len, len, MSS, Held::Memory(0));
@@ -138,7 +138,7 @@ fn a_subflow_offers_more_with_what_arrives_and_keeps_room_for_a_segment() {
 
 #[test]
 fn a_subflow_offers_no_more_than_what_is_free_in_its_own_buffer() {
-    let mut inbound = Inbound::new(&TcpConfig::linux(), false);
+    let mut inbound = Inbound::new(&TcpConfig::linux(), ReceiveModel::Papers);
     inbound.on_established(Time::ZERO);
     let before = inbound.subflows[0].limit;
     assert!(!inbound.grow(0, MSS, MSS, MSS, Held::Memory(128 << 10)));
@@ -160,7 +160,7 @@ fn what_comes_next_drains_the_buffer_unless_a_gap_is_left() {
 
 #[test]
 fn what_arrives_on_a_subflow_lets_that_one_offer_more() {
-    let mut inbound = Inbound::new(&TcpConfig::linux(), false);
+    let mut inbound = Inbound::new(&TcpConfig::linux(), ReceiveModel::Papers);
     inbound.on_established(Time::ZERO);
     inbound.insert(1, 30_001, MSS);
     inbound.grow(1, MSS, MSS, MSS, Held::Memory(0));
@@ -178,7 +178,7 @@ fn of_a_device() -> Inbound {
         joined: 472,
     };
     let config = TcpConfig::linux().changed(|tcp| tcp.buffers.packet_memory = packet_memory);
-    let mut inbound = Inbound::new(&config, true);
+    let mut inbound = Inbound::new(&config, ReceiveModel::Linux);
     inbound.window.measure_share(MSS);
     inbound
 }
@@ -202,7 +202,7 @@ fn a_short_segment_behind_a_gap_takes_the_memory_of_a_whole_one() {
 
 #[test]
 fn a_path_is_crowded_where_what_is_in_order_leaves_less_than_was_offered() {
-    let mut inbound = Inbound::new(&TcpConfig::linux(), true);
+    let mut inbound = Inbound::new(&TcpConfig::linux(), ReceiveModel::Linux);
     inbound.on_established(Time::ZERO);
     inbound.window.measure_share(MSS);
     inbound.grow(0, MSS, MSS, MSS, Held::Memory(0));
@@ -216,7 +216,7 @@ fn a_path_is_crowded_where_what_is_in_order_leaves_less_than_was_offered() {
     assert!(!crowds(&mut inbound, 2, 60_001), "a gap");
     inbound.insert(1, 60_001, MSS);
     assert!(!crowds(&mut inbound, 1, 60_001), "old");
-    inbound.is_linux = false;
+    inbound.model = ReceiveModel::Papers;
     assert!(!crowds(&mut inbound, 60_001, 120_001));
 }
 
@@ -242,7 +242,7 @@ fn all_that_the_last_segment_put_in_order_is_in_the_buffer_when_it_is_acknowledg
 
 #[test]
 fn in_linux_the_buffer_grows_once_what_was_read_is_acknowledged() {
-    let mut inbound = Inbound::new(&TcpConfig::linux(), true);
+    let mut inbound = Inbound::new(&TcpConfig::linux(), ReceiveModel::Linux);
     inbound.on_established(Time::ZERO);
     let measure = || BufferRound {
         slowest: Some(Span::from_millis(1)),
@@ -266,7 +266,7 @@ fn in_linux_the_buffer_grows_once_what_was_read_is_acknowledged() {
 
 #[test]
 fn what_is_there_already_is_nothing_new_where_less_can_be_offered_than_was() {
-    let mut inbound = Inbound::new(&TcpConfig::linux(), true);
+    let mut inbound = Inbound::new(&TcpConfig::linux(), ReceiveModel::Linux);
     inbound.on_established(Time::ZERO);
     inbound.insert(1, 1_001, MSS);
     deliver(&mut inbound);
@@ -276,6 +276,6 @@ fn what_is_there_already_is_nothing_new_where_less_can_be_offered_than_was() {
     inbound.subflows[0].offered += 1 << 20;
     assert!(inbound.has_all_of(0, 1_001, MSS));
     assert!(!inbound.has_all_of(0, 1_002, MSS));
-    inbound.is_linux = false;
+    inbound.model = ReceiveModel::Papers;
     assert!(!inbound.has_all_of(0, 1_001, MSS));
 }
