@@ -445,11 +445,8 @@ impl Settings {
             },
             "tcp_ecn_option" => self.accurate_ecn.sends_option = is_on,
             "tcp_ecn_fallback" => self.accurate_ecn.validates = is_on,
-            "tcp_sack" if is_on => {
-                if !config.recovery.method.uses_sack() {
-                    config.recovery.method = LossRecovery::Rack;
-                }
-            }
+            "tcp_sack" if is_on && config.recovery.method.uses_sack() => {}
+            "tcp_sack" if is_on => config.recovery.method = LossRecovery::Rack,
             "tcp_sack" => config.recovery.method = LossRecovery::NewReno,
             "tcp_recovery" if config.recovery.method.uses_sack() => {
                 config.recovery.method = if number & 1 != 0 {
