@@ -1,20 +1,21 @@
 //! Executor of mobility: passes messages and reports to the procedures of a UE, and carries out
 //! their effects.
 
-use super::control::attach::Attaching;
 use super::control::conditional::Conditional;
 use super::control::daps::DapsHandover;
 use super::control::managed::{Managed, record_cell_event};
 use super::control::scg::Scg;
 use super::plane::moves::Move;
 use crate::config::Env;
+use crate::rrc::attach::Attach;
 use crate::rrc::effect::{Effect, Effects, Seen, Step};
 use crate::rrc::message::Message;
-use crate::rrc::mobility::{Stage, UeMobility};
+use crate::rrc::mobility::UeMobility;
 use crate::rrc::network::Network;
 use crate::rrc::policy::{HandoverPolicy, Report};
 use crate::rrc::random_access::CellAccess;
 use crate::rrc::report::MeasurementReport;
+use crate::rrc::stage::Stage;
 use fadeout_core::{Direction, HandoverOutcome, Probe, RrcEvent};
 
 impl Managed<'_> {
@@ -25,7 +26,7 @@ impl Managed<'_> {
         action: impl FnOnce(&mut UeMobility, &mut Step<'_>) -> R,
     ) -> R {
         let fetching = match self.state.stage {
-            Stage::Fetching { leg, .. } => Some(leg),
+            Stage::Fetching { cell, .. } => Some(cell),
             _ => None,
         };
         let stack = &self.service.stack;
@@ -39,7 +40,9 @@ impl Managed<'_> {
             held: self.held,
             serving: stack.serving_cell(self.ue),
             is_connected: self.state.is_connected(),
-            fetching: fetching.map(|leg| stack.legs[leg.index()].config.cell),
+            fetching,
+            is_attaching: matches!(self.state.stage, Stage::Attaching),
+            home: self.state.network.home(),
             next_message: self.next_message,
             effects: &mut effects,
         };
@@ -94,6 +97,18 @@ impl Managed<'_> {
         self.with_step(env, |state, step| action(&mut state.network, step))
     }
 
+    /// Applies `action` to the attach procedure of the UE, then carries out the effects. `None` if
+    /// the UE does not use the procedure.
+    pub(crate) fn with_attach<R>(
+        &mut self,
+        env: &mut Env<'_, impl Probe>,
+        action: impl FnOnce(&mut Attach, &mut Step<'_>) -> R,
+    ) -> Option<R> {
+        self.with_step(env, |state, step| {
+            Some(action(state.attach.as_mut()?, step))
+        })
+    }
+
     /// Handles the arrival of a numbered RRC message, unless the message was cancelled.
     pub(super) fn on_arrived(
         &mut self,
@@ -138,9 +153,11 @@ impl Managed<'_> {
                 self.on_switch_command(target, env);
             }
             (Direction::Downlink, Message::Question(round)) => {
-                Attaching(self).on_request(round, env);
+                self.with_attach(env, |attach, step| attach.on_request(round, step));
             }
-            (Direction::Uplink, Message::Answer(round)) => Attaching(self).on_answer(round, env),
+            (Direction::Uplink, Message::Answer(round)) => {
+                self.with_attach(env, |attach, step| attach.on_answer(round, step));
+            }
             _ => debug_assert!(false, "{message:?} does not go {}", direction.name()),
         }
     }
@@ -218,6 +235,11 @@ impl Managed<'_> {
             Effect::SetHome(cell) => self.state.network.set_home(self.config.station(cell)),
             Effect::HasEntered => self.on_complete(env),
             Effect::WakeDownlink => self.wake_downlink(env.now),
+            Effect::WakeUplink => self.wake_uplink(env),
+            Effect::ConnectSignalling(cell) => self.connect_signalling(cell, env),
+            Effect::ConnectData => self.connect_data(env),
+            Effect::LeaveSignalling => self.disconnect_signalling(env),
+            Effect::Release(at) => self.state.stage = Stage::Released { at },
             Effect::ForwardData { from, cell, delay } => {
                 self.forward_data([from, self.config.station(cell)], delay, env);
             }
@@ -235,9 +257,7 @@ impl Managed<'_> {
             Effect::DropSecondaryCell(cell) => self.drop_secondary_cell(cell, env),
             Effect::SetSecondaryCells(all) => self.set_aggregation(all),
             Effect::AddSecondaryCells(all) => self.add_secondary_cells(all, env),
-            Effect::BeginCommandedRow(procedure, ends) => {
-                self.begin_commanded_row(procedure, ends, env);
-            }
+            Effect::BeginRow(row) => self.begin_row(row, env),
             Effect::FailRow(outcome) => self.fail_row(outcome, env),
             Effect::CancelCommand => self.state.messages.cancel_command(),
             Effect::ExecuteHandover(target) => Conditional(self).execute(target, env),

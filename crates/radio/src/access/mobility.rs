@@ -1,7 +1,6 @@
 //! Entry points of mobility management, and arrivals over links at base stations and the core.
 
 use super::RadioAccess;
-use super::control::attach::Attaching;
 use super::control::managed::{Managed, record_cell_event};
 use super::control::scg::Scg;
 use super::control::start;
@@ -11,6 +10,8 @@ use super::plane::moves::{Backhaul, Move};
 use super::plane::pass_on::schedule_pass_on;
 use crate::air::LinkMonitoring;
 use crate::config::{Env, MobilityConfig, RadioError, Signalling};
+use crate::rrc::attach::Attach;
+use crate::rrc::effect::Step;
 use crate::rrc::pace::MOST_EVALUATIONS;
 use crate::rrc::policy::Policy;
 use fadeout_core::{Direction, DrbId, Motion, PacketId, PacketPool, Probe, RrcEvent, Time, UeId};
@@ -130,8 +131,10 @@ impl RadioAccess {
             Backhaul::Message { ue } => {
                 let number = env.pool.remove(packet).segment.seq;
                 self.with_managed(ue, |managed| {
+                    let attach =
+                        |attach: &mut Attach, step: &mut Step<'_>| attach.on_message(number, step);
                     if !Scg(managed).on_wired(number, env)
-                        && !Attaching(managed).on_wired(number, env)
+                        && managed.with_attach(env, attach) != Some(true)
                     {
                         managed.with_network(env, |network, step| network.on_message(number, step));
                     }

@@ -2,7 +2,7 @@
 
 use super::RadioAccess;
 use crate::rrc::attach::{Unattached, Unsuited};
-use crate::rrc::mobility::Stage;
+use crate::rrc::stage::Stage;
 use fadeout_core::{CellId, Direction, Time, UeId};
 
 /// Cell in which a UE with data is out of range: its SINR is too low for the lowest CQI.

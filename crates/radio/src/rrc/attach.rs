@@ -19,30 +19,31 @@
 use super::backhaul::{NetworkMessages, NetworkNode, NetworkSignal};
 use super::effect::{Effect, REPEAT, Step};
 use super::message::Message;
+use super::record::NewRow;
 use super::round::{Registration, Round};
 use crate::rlc::Generation;
-use fadeout_core::{CellId, Direction, RrcEvent, Span, Time};
+use fadeout_core::{CellId, Direction, HandoverOutcome, Procedure, RrcEvent, Span, Time};
 
 /// Time that the UE waits for its registration (T3410, T3510).
 ///
 /// Standard: TS 24.301 §10.2; TS 24.501 §10.2.
-pub(crate) const T3410: Span = Span::from_secs(15);
+const T3410: Span = Span::from_secs(15);
 
 /// Time from a failed attempt to the next (T3411, T3511).
 ///
 /// Standard: TS 24.301 §10.2; TS 24.501 §10.2.
-pub(crate) const T3411: Span = Span::from_secs(10);
+const T3411: Span = Span::from_secs(10);
 
 /// Time to the next attempt after [`MOST_ATTEMPTS`] failures (T3402, T3502). The value is the
 /// default for networks that give no value.
 ///
 /// Standard: TS 24.301 §10.2; TS 24.501 §10.2.
-pub(crate) const T3402: Span = Span::from_secs(12 * 60);
+const T3402: Span = Span::from_secs(12 * 60);
 
 /// Number of failed attempts after which the UE waits longer.
 ///
 /// Standard: TS 24.301 §5.5.1.2.6; TS 24.501 §5.5.1.2.7.
-pub(crate) const MOST_ATTEMPTS: u32 = 5;
+const MOST_ATTEMPTS: u32 = 5;
 
 /// Interval between two cell searches of a UE without connection.
 pub(crate) const SEARCH_PERIOD: Span = Span::from_millis(1000);
@@ -92,9 +93,9 @@ pub(crate) struct Attach {
     /// Number of all failed attempts, and true if the latest failed attempt reached RRC setup.
     failed: (u32, bool),
     /// True if the UE has begun the attempt and is selecting a cell.
-    pub is_selecting: bool,
+    is_selecting: bool,
     cell: CellId,
-    pub round: Round,
+    round: Round,
     /// Time of the UE's answer.
     answers_at: Time,
     /// Time at which the UE gives up the attempt.
@@ -131,11 +132,6 @@ impl Attach {
         self.registration
     }
 
-    /// Returns the cell in which the UE attaches.
-    pub(crate) fn cell(&self) -> CellId {
-        self.cell
-    }
-
     /// Returns the time of the next action of the UE, the base station or the core.
     pub(crate) fn wake_at(&self) -> Time {
         self.answers_at.min(self.guard_at).min(self.wired_at())
@@ -165,6 +161,19 @@ impl Attach {
         })
     }
 
+    /// Begins an attempt, unless the UE is registered or has begun the attempt before. Returns true
+    /// if the attempt begins. Cell selection follows later.
+    pub(crate) fn begin_attempt(&mut self, step: &mut Step<'_>) -> bool {
+        let begins = !self.registration.is_registered && !self.is_selecting;
+        self.is_selecting |= begins;
+        if let Some(cell) = step.serving.filter(|_| begins) {
+            let row = NewRow::triggered(Procedure::Attach, [cell; 2], step.now);
+            step.push(Effect::BeginRow(row));
+            step.push(Effect::RecordEvent(Some(cell), RrcEvent::AttachBegun));
+        }
+        begins
+    }
+
     /// Starts the guard timer of NAS, because the UE has selected a cell.
     pub(crate) fn on_selected(&mut self, now: Time) {
         self.is_selecting = false;
@@ -174,37 +183,52 @@ impl Attach {
         });
     }
 
-    /// Records that the UE has received RRC setup in a cell.
-    pub(crate) fn on_setup(&mut self, (cell, generation): (CellId, Generation), now: Time) {
+    /// Handles the end of contention resolution in a cell, which carries the RRC setup message.
+    pub(crate) fn on_setup(&mut self, cell: CellId, generation: Generation, step: &mut Step<'_>) {
         self.on_path();
         self.cell = cell;
         self.registration.generation = generation;
-        self.on_question(Round::Setup, now);
+        self.on_question(Round::Setup, step.now);
+        step.push(Effect::ConnectSignalling(cell));
+    }
+
+    /// Handles a request of the network at the UE, if its bearers are still being set up.
+    pub(crate) fn on_request(&mut self, round: Round, step: &Step<'_>) {
+        if step.is_attaching {
+            self.on_question(round, step.now);
+        }
     }
 
     /// Records that the UE has received a message. Its answer follows after the processing time.
-    pub(crate) fn on_question(&mut self, round: Round, now: Time) {
+    fn on_question(&mut self, round: Round, now: Time) {
         self.round = round;
         let takes = round.processing(self.registration.generation);
         self.answers_at = now.saturating_add(takes);
     }
 
-    /// Returns true once, when the UE's answer is due.
-    pub(crate) fn is_answer_due(&mut self, now: Time) -> bool {
-        let is_due = self.answers_at <= now;
-        if is_due {
-            self.answers_at = Time::NEVER;
+    /// Runs the steps of the UE that are due during the setup of its bearers.
+    pub(crate) fn on_ue_due(&mut self, step: &mut Step<'_>) {
+        if !step.is_attaching {
+            return;
         }
-        is_due
-    }
-
-    /// True if the guard timer of the attempt has expired.
-    pub(crate) fn has_expired(&self, now: Time) -> bool {
-        self.guard_at <= now
+        if self.guard_at <= step.now {
+            return self.fail(step);
+        }
+        if self.answers_at <= step.now {
+            self.answers_at = Time::NEVER;
+            if self.round == Round::Bearers {
+                self.on_bearers();
+                step.push(Effect::ConnectData);
+                step.push(Effect::RecordEvent(None, RrcEvent::Attached));
+            }
+            let answer = Message::Answer(self.round);
+            step.push(Effect::SendMessage(Direction::Uplink, answer));
+            step.push(Effect::WakeUplink);
+        }
     }
 
     /// Records that the UE has its bearers and is registered.
-    pub(crate) fn on_bearers(&mut self) {
+    fn on_bearers(&mut self) {
         self.registration.is_registered = true;
         self.attempts = 0;
         self.guard_at = Time::NEVER;
@@ -242,14 +266,8 @@ impl Attach {
         step.push(Effect::WakeDownlink);
     }
 
-    /// Handles a message between the base station and the core at its destination. `is_home` is
-    /// true if the core sends the UE's data to the base station in which the UE attaches.
-    fn on_arrived(
-        &mut self,
-        (round, is_answer): (Round, bool),
-        is_home: bool,
-        step: &mut Step<'_>,
-    ) {
+    /// Handles a message between the base station and the core at its destination.
+    fn on_arrived(&mut self, (round, is_answer): (Round, bool), step: &mut Step<'_>) {
         if !is_answer {
             return self.request(round, step);
         }
@@ -257,7 +275,7 @@ impl Attach {
             self.on_path();
             // If the UE is now at another base station, that base station has already requested the
             // path switch.
-            if is_home {
+            if step.is_home(self.cell) {
                 step.push(Effect::SwitchPath);
             }
             return;
@@ -283,28 +301,36 @@ impl Attach {
 
     /// Ends the exchange of messages with the core. The core knows the UE's bearers or its new
     /// cell, or will not be informed any more.
-    pub(crate) fn on_path(&mut self) {
+    fn on_path(&mut self) {
         self.is_path_awaited = false;
         self.under_way = None;
         self.wire.cancel_all();
     }
 
-    /// Records that an attempt has failed. `had_setup` is true if the attempt reached RRC setup.
-    /// Returns the time to the next attempt, which is `usual` for a registered UE.
+    /// Ends the attempt, because T300 or T3410 has expired or the link failed before bearers
+    /// existed. The UE is idle until the next attempt.
     ///
     /// Standard: TS 24.301 §5.5.1.2.6; TS 24.501 §5.5.1.2.7.
-    pub(crate) fn fail(&mut self, had_setup: bool, usual: Span) -> Span {
+    pub(crate) fn fail(&mut self, step: &mut Step<'_>) {
         self.stop();
-        self.failed = (self.failed.0 + 1, had_setup);
+        self.failed = (self.failed.0 + 1, step.is_attaching);
+        step.push(Effect::RecordEvent(None, RrcEvent::AttachFailed));
+        if step.is_attaching {
+            step.push(Effect::LeaveSignalling);
+        }
         if self.registration.is_registered {
-            return usual;
+            return step.push(Effect::Release(step.after(SEARCH_PERIOD)));
         }
         self.attempts += 1;
-        if self.attempts < MOST_ATTEMPTS {
-            return T3411;
-        }
-        self.attempts = 0;
-        T3402
+        let wait = match self.attempts < MOST_ATTEMPTS {
+            true => T3411,
+            false => {
+                self.attempts = 0;
+                T3402
+            }
+        };
+        step.push(Effect::Release(step.after(wait)));
+        step.push(Effect::FailRow(HandoverOutcome::Failed));
     }
 
     /// Stops the exchange of messages and all its timers.
@@ -334,8 +360,8 @@ impl Attach {
     }
 
     /// Handles a message that links have carried. Returns true if the message belongs to this
-    /// procedure. `is_home` is true if the core already sends the UE's data to this base station.
-    pub(crate) fn on_message(&mut self, number: u64, is_home: bool, step: &mut Step<'_>) -> bool {
+    /// procedure.
+    pub(crate) fn on_message(&mut self, number: u64, step: &mut Step<'_>) -> bool {
         let arrived = self.wire.take_arrived(number).map(|message| message.signal);
         let Some(NetworkSignal::Attach { round, is_answer }) = arrived else {
             return false;
@@ -344,21 +370,21 @@ impl Attach {
         let is_it = |(of, is_up, _): &mut (Round, bool, Time)| (*of, *is_up) == (round, is_answer);
         let is_awaited = self.under_way.take_if(is_it).is_some();
         if is_awaited {
-            self.on_arrived((round, is_answer), is_home, step);
+            self.on_arrived((round, is_answer), step);
         }
         is_awaited
     }
 
     /// Handles a message whose fixed delay has passed. If simulated links carry messages, a due
-    /// message is repeated instead. `is_home` is as in [`Attach::on_message`].
-    pub(crate) fn on_due(&mut self, is_home: bool, step: &mut Step<'_>) {
+    /// message is repeated instead.
+    pub(crate) fn on_due(&mut self, step: &mut Step<'_>) {
         let due = self.under_way.take_if(|(.., at)| *at <= step.now);
         match due {
             None => {}
             Some((round, is_answer, _)) if step.config.has_links() => {
                 self.send((round, is_answer), step);
             }
-            Some((round, is_answer, _)) => self.on_arrived((round, is_answer), is_home, step),
+            Some((round, is_answer, _)) => self.on_arrived((round, is_answer), step),
         }
     }
 }

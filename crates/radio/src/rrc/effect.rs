@@ -7,11 +7,10 @@
 use super::backhaul::NetworkNode;
 use super::message::Message;
 use super::random_access::CellAccess;
+use super::record::NewRow;
 use super::secondary_node::message::NodeAct;
 use crate::config::{Aggregation, BicastStart, MobilityConfig};
-use fadeout_core::{
-    CellId, Direction, HandoverOutcome, LinkInfo, Procedure, RrcEvent, Span, Time, UeId,
-};
+use fadeout_core::{CellId, Direction, HandoverOutcome, LinkInfo, RrcEvent, Span, Time, UeId};
 use std::collections::VecDeque;
 
 /// Time after which a lost path switch request is repeated: the least retransmission timeout of
@@ -53,6 +52,16 @@ pub(crate) enum Effect {
     HasEntered,
     /// Wake the UE's cell for downlink messages that wait.
     WakeDownlink,
+    /// Wake the UE's cell for uplink data that waits.
+    WakeUplink,
+    /// Connect the UE's signalling bearers to this cell, after RRC setup.
+    ConnectSignalling(CellId),
+    /// Connect the UE's data bearers to the cell of its signalling bearers.
+    ConnectData,
+    /// Disconnect the UE's signalling bearers and leave their cell.
+    LeaveSignalling,
+    /// Make the UE idle until its next cell selection at this time.
+    Release(Time),
     /// Forward the UE's data from its former base station `from` to the base station of this cell.
     /// With fixed delays, forwarding takes the time `delay`. The core may have switched the path
     /// before.
@@ -88,9 +97,8 @@ pub(crate) enum Effect {
     SetSecondaryCells(Aggregation),
     /// Add those of these cells that are not yet secondary cells of the UE.
     AddSecondaryCells(Aggregation),
-    /// Begin the result row of a procedure that leads from the first cell to the second and that
-    /// the network commands now.
-    BeginCommandedRow(Procedure, [CellId; 2]),
+    /// Begin this result row.
+    BeginRow(NewRow),
     /// End the result row of the procedure under way with this outcome.
     FailRow(HandoverOutcome),
     /// Cancel the commands that have not reached the UE.
@@ -147,6 +155,10 @@ pub(crate) struct Step<'a> {
     pub is_connected: bool,
     /// Cell that waits for the UE's context. `None` if no cell waits.
     pub fetching: Option<CellId>,
+    /// True if the UE's bearers are being set up.
+    pub is_attaching: bool,
+    /// Base station to which the core sends the UE's data.
+    pub home: u32,
     /// Number of the next message.
     pub next_message: &'a mut u64,
     pub effects: &'a mut Effects,
@@ -159,6 +171,11 @@ impl Step<'_> {
 
     pub(crate) fn node_of(&self, cell: CellId) -> NetworkNode {
         NetworkNode::Station(self.config.station(cell))
+    }
+
+    /// True if the core sends the UE's data to the base station of this cell.
+    pub(crate) fn is_home(&self, cell: CellId) -> bool {
+        self.config.station(cell) == self.home
     }
 
     /// Returns when bicast to `target` starts. `None` if the handover does not use bicast.

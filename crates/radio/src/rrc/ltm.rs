@@ -14,6 +14,7 @@
 
 use super::effect::{Effect, Effects, Seen};
 use super::message::Message;
+use super::record::NewRow;
 use crate::config::{EarlySync, LtmConfig};
 use fadeout_core::{CellId, Direction, HandoverOutcome, LinkInfo, Procedure, RrcEvent, Span, Time};
 
@@ -128,8 +129,11 @@ impl Ltm {
         };
         match self.decide(seen.now, report.serving_dbm, report.candidates, config) {
             Decision::Switch(target) => {
-                let ends = [serving, target];
-                effects.push_back(Effect::BeginCommandedRow(Procedure::Ltm, ends));
+                let row = NewRow::triggered(Procedure::Ltm, [serving, target], seen.now);
+                effects.push_back(Effect::BeginRow(NewRow {
+                    commanded_at: Some(seen.now),
+                    ..row
+                }));
                 effects.push_back(Effect::RecordEvent(Some(target), RrcEvent::CommandSent));
                 effects.push_back(Effect::Notify(LinkInfo::BlockagePredicted {
                     starts_at: seen.now,

@@ -1,16 +1,11 @@
-//! State of a UE in the procedures of mobility, with the timers of each procedure.
-//!
-//! [`Stage::Connected`] ends with a handover command or a link failure. [`Stage::Daps`] ends with
-//! the release of one of its two cells. Every other stage ends by a timer.
+//! State of a UE in the procedures of mobility.
 //!
 //! Standard: TS 38.331 §5.3.5.5, §5.3.7, §7.1.1; TS 36.331 §5.3.5.4, §5.3.7, §7.3.
 
 use super::attach::{Attach, Unsuited};
 use super::beam_failure::BeamWatch;
 use super::conditional::Conditions;
-use super::daps::DapsStage;
 use super::gap_carriers::GapCarriers;
-use super::granted::EntryAccess;
 use super::level_bounds::LevelBounds;
 use super::ltm::Ltm;
 use super::measurement_places::MeasurementPlaces;
@@ -21,11 +16,12 @@ use super::rates::RateReports;
 use super::record::Record;
 use super::secondary_cells::SecondaryCellChange;
 use super::secondary_node::SecondaryNode;
+use super::stage::Stage;
 use super::survey::Survey;
 use super::timetable::Timetable;
 use crate::config::{LegId, MeasurementEvent, MobilityConfig};
 use fadeout_core::random::Stream;
-use fadeout_core::{CellId, Procedure, Time, UeId, Wake};
+use fadeout_core::{CellId, Time, UeId, Wake};
 
 /// State of a UE under mobility management.
 #[derive(Debug)]
@@ -64,36 +60,6 @@ pub(crate) struct UeMobility {
     pub draws: Stream,
     /// All legs that the UE ever had, each with its cell.
     pub legs: Vec<(CellId, LegId)>,
-}
-
-/// Stage of a UE in the procedures of mobility.
-#[derive(Debug, Clone, Copy)]
-pub(crate) enum Stage {
-    /// Connected: the UE is in a cell.
-    Connected,
-    /// Connected in a handover with DAPS: the UE is in the source and enters the target, or is in
-    /// both cells.
-    Daps(DapsStage),
-    /// The UE selects a cell after a link failure. The next attempt is at `at`, and T311 expires at
-    /// `until`.
-    Selecting { at: Time, until: Time },
-    /// The UE enters a cell on this leg, until T304 or T301 expires.
-    Entering {
-        leg: LegId,
-        access: EntryAccess,
-        until: Time,
-        procedure: Procedure,
-    },
-    /// The UE enters a 3G cell. The entry ends at this time.
-    Arriving { leg: LegId, at: Time },
-    /// The cell that the UE selected after a link failure waits for the UE's context. With fixed
-    /// delays the context arrives at `at`. T301 expires at `until`.
-    Fetching { leg: LegId, at: Time, until: Time },
-    /// The UE is idle without a connection. The next cell selection is at this time.
-    Released { at: Time },
-    /// The UE's bearers are being set up, after RRC setup in a cell on this leg. T3410 or a link
-    /// failure ends this stage.
-    Attaching { leg: LegId },
 }
 
 impl UeMobility {
@@ -155,7 +121,7 @@ impl UeMobility {
 
     /// True if the UE has a link to a cell, with bearers or during their setup.
     pub(crate) fn has_link(&self) -> bool {
-        self.is_connected() || matches!(self.stage, Stage::Attaching { .. })
+        self.is_connected() || matches!(self.stage, Stage::Attaching)
     }
 
     /// True if a change of the UE's cell is under way, at the UE or in the network.
@@ -187,10 +153,10 @@ impl UeMobility {
             Stage::Connected => self.connected_wake_at(),
             Stage::Daps(stage) => self.connected_wake_at().min(stage.wake_at()),
             Stage::Selecting { at, until } => (*at).min(*until),
-            Stage::Entering { access, until, .. } => access.wake_at().min(*until),
+            Stage::Entering(entry) => entry.wake_at(),
             Stage::Fetching { at, until, .. } => (*at).min(*until),
             Stage::Released { at } | Stage::Arriving { at, .. } => *at,
-            Stage::Attaching { .. } => {
+            Stage::Attaching => {
                 let attach = self.attach.as_ref();
                 let at = attach.map_or(Time::NEVER, |attach| attach.wake_at());
                 self.link.fails_at().min(at)

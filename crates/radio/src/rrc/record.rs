@@ -6,22 +6,51 @@ use fadeout_core::{CellId, HandoverOutcome, HandoverRow, Procedure, Span, Time, 
 /// cell arrive in this time.
 const DELAY: Span = Span::from_millis(100);
 
-/// Returns the result row of a handover before any of its steps.
-pub(crate) fn row_of(
-    ue: UeId,
-    (source, target): (CellId, CellId),
-    procedure: Procedure,
-) -> HandoverRow {
+/// Start of a result row, which tells the steps that happened before.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct NewRow {
+    pub procedure: Procedure,
+    /// Source and target.
+    pub ends: [CellId; 2],
+    /// Time of the trigger. `None` if the procedure has no trigger.
+    pub triggered_at: Option<Time>,
+    /// Time of the command. `None` if there was no command yet.
+    pub commanded_at: Option<Time>,
+    /// Time at which the UE left the source. `None` if the UE has not left it yet.
+    pub left_at: Option<Time>,
+}
+
+impl NewRow {
+    /// Returns the start of the row of a procedure that is triggered now.
+    pub(crate) fn triggered(procedure: Procedure, ends: [CellId; 2], now: Time) -> NewRow {
+        NewRow {
+            procedure,
+            ends,
+            triggered_at: Some(now),
+            commanded_at: None,
+            left_at: None,
+        }
+    }
+}
+
+/// Returns a time in seconds, the unit of a handover row.
+pub(crate) fn seconds(at: Time) -> f64 {
+    at.since(Time::ZERO).as_secs_f64()
+}
+
+/// Returns the result row of a handover of a UE before its next step.
+fn row_of(ue: UeId, new: NewRow) -> HandoverRow {
+    let seconds_of = |at: Option<Time>| at.map_or(f64::NAN, seconds);
     HandoverRow {
         time_s: Time::ZERO,
         ue,
-        source,
-        target,
-        procedure,
+        source: new.ends[0],
+        target: new.ends[1],
+        procedure: new.procedure,
         outcome: HandoverOutcome::Success,
-        triggered_s: f64::NAN,
-        commanded_s: f64::NAN,
-        left_s: f64::NAN,
+        triggered_s: seconds_of(new.triggered_at),
+        commanded_s: seconds_of(new.commanded_at),
+        left_s: seconds_of(new.left_at),
         entered_s: f64::NAN,
         completed_s: f64::NAN,
         switched_s: f64::NAN,
@@ -55,9 +84,9 @@ impl Record {
         }
     }
 
-    /// Starts the row of a handover.
-    pub(crate) fn begin(&mut self, row: HandoverRow) {
-        self.row = Some(row);
+    /// Starts the row of a handover of a UE.
+    pub(crate) fn begin(&mut self, ue: UeId, new: NewRow) {
+        self.row = Some(row_of(ue, new));
         self.due_at = Time::NEVER;
     }
 
@@ -117,14 +146,16 @@ mod tests {
         let mut record = Record::new();
         record.update_row(|_| panic!("none is under way"));
         assert_eq!(record.take_row(at_ms(0)).map(|row| row.ue), None);
-        let cells = (CellId(1), CellId(2));
-        record.begin(row_of(UeId(3), cells, Procedure::Handover));
+        let new = NewRow::triggered(Procedure::Handover, [CellId(1), CellId(2)], at_ms(3));
+        record.begin(UeId(3), new);
         record.update_row(|row| row.preambles += 2);
         record.fail(HandoverOutcome::Refused);
         let row = record.take_row(at_ms(7)).expect("a row");
         assert_eq!((row.time_s, row.preambles), (at_ms(7), 2));
+        assert_eq!(row.triggered_s, 0.003);
+        assert!(row.commanded_s.is_nan() && row.left_s.is_nan(), "not yet");
         assert_eq!(row.outcome, HandoverOutcome::Refused);
-        record.begin(row_of(UeId(3), cells, Procedure::Handover));
+        record.begin(UeId(3), new);
         record.on_done(at_ms(10));
         assert_eq!((record.is_done(), record.due_at()), (true, at_ms(110)));
         record.fail(HandoverOutcome::Failed);

@@ -13,22 +13,22 @@
 //!
 //! Standard: TS 38.300 §9.2.3.4; TS 38.331 §5.3.5.13; TS 36.331 §5.3.5.9.
 
-use super::managed::{Managed, record_cell_event, seconds};
+use super::managed::{Managed, record_cell_event};
 use super::random_access::is_to_candidate;
 use crate::access::plane::event::Event;
 use crate::access::plane::moves::Move;
 use crate::bearer::early::{CopyCandidate, early};
 use crate::bearer::{Drb, Storage};
-use crate::config::{Env, EventKind, Fate, LegId, MOST_CANDIDATES, Signalling};
+use crate::config::{Env, EventKind, Fate, MOST_CANDIDATES, Signalling};
 use crate::rrc::candidates::Candidates;
 use crate::rrc::conditional::processing;
 use crate::rrc::granted::EntryAccess;
 use crate::rrc::message::Message;
-use crate::rrc::mobility::Stage;
 use crate::rrc::policy::{HandoverPolicy, Report};
 use crate::rrc::random_access::RandomAccess;
-use crate::rrc::record::row_of;
+use crate::rrc::record::NewRow;
 use crate::rrc::report::MeasurementReport;
+use crate::rrc::stage::{Entry, Stage};
 use fadeout_core::{CellId, Direction, HandoverOutcome, HandoverRow, Probe, Procedure, RrcEvent};
 
 /// Mutable access to a UE's state, for conditional handover.
@@ -185,10 +185,12 @@ impl Conditional<'_, '_> {
         record_cell_event((ue, target), RrcEvent::ConditionsMet, env);
         let is_commanded = self.0.state.network.is_preparing();
         let candidacy = &self.0.state.network.candidacy;
-        let row = HandoverRow {
-            triggered_s: candidacy.asked_at(target).map_or(f64::NAN, seconds),
-            commanded_s: candidacy.list_sent_at().map_or(f64::NAN, seconds),
-            ..row_of(ue, (source, target), Procedure::Conditional)
+        let row = NewRow {
+            procedure: Procedure::Conditional,
+            ends: [source, target],
+            triggered_at: candidacy.asked_at(target),
+            commanded_at: candidacy.list_sent_at(),
+            left_at: None,
         };
         if is_commanded {
             // A handover command is under way or in preparation. The UE leaves before the command
@@ -202,34 +204,29 @@ impl Conditional<'_, '_> {
         self.0.detach(Some(target), env);
         self.each_bearer(|drb, env, _| early(drb).execute(target, env.now), env);
         match self.0.leg_in(target) {
-            Some(leg) => self.enter((leg, Procedure::Conditional), env),
+            Some(_) => self.enter(target, Procedure::Conditional, env),
             None => self.0.reselect(env),
         }
     }
 
     /// Starts random access in a candidate cell.
-    fn enter(&mut self, (leg, procedure): (LegId, Procedure), env: &Env<'_, impl Probe>) {
+    fn enter(&mut self, cell: CellId, procedure: Procedure, env: &Env<'_, impl Probe>) {
         let times = &self.0.config.procedure;
         let ready_at = env.now.saturating_add(times.interruption);
-        let cell = self.0.service.stack.legs[leg.index()].config.cell;
         let access = RandomAccess::new(self.0.access_in(cell), ready_at, true);
-        self.0.state.stage = Stage::Entering {
-            leg,
+        self.0.state.stage = Stage::Entering(Entry {
+            cell,
             access: EntryAccess::Random(access),
             until: env.now.saturating_add(times.t304),
             procedure,
-        };
+        });
     }
 
     /// Starts a conditional handover to the cell that the UE selected after a failure, if the cell
     /// is a candidate. Returns false if the cell is no candidate.
     ///
     /// Standard: TS 38.331 §5.3.7.3.
-    pub(crate) fn recover(
-        &mut self,
-        (leg, cell): (LegId, CellId),
-        env: &mut Env<'_, impl Probe>,
-    ) -> bool {
+    pub(crate) fn recover(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) -> bool {
         let may = self
             .0
             .config
@@ -245,7 +242,7 @@ impl Conditional<'_, '_> {
         };
         self.0.state.record.update_row(entered);
         self.each_bearer(|drb, env, _| early(drb).execute(cell, env.now), env);
-        self.enter((leg, Procedure::Recovery), env);
+        self.enter(cell, Procedure::Recovery, env);
         true
     }
 

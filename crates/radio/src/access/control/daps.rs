@@ -15,7 +15,7 @@
 //!
 //! Standard: TS 38.300 §9.2.3.2; TS 38.331 §5.3.5.3, §5.3.5.8.3, §5.3.10.3.
 
-use super::managed::{Managed, record_cell_event, seconds};
+use super::managed::{Managed, record_cell_event};
 use super::random_access::advance_random_access;
 use crate::access::plane::service::Service;
 use crate::access::plane::stack::Stack;
@@ -25,12 +25,12 @@ use crate::config::{CellConfig, Env, Fate, LegId, MobilityConfig, RadioError};
 use crate::leg::{LegConfig, LogicalChannels};
 use crate::pdcp::Delivery;
 use crate::rlc::Mode;
-use crate::rrc::daps::{DapsEntry, DapsStage};
 use crate::rrc::granted::EntryAccess;
 use crate::rrc::message::Message;
-use crate::rrc::mobility::Stage;
 use crate::rrc::random_access::{Progress, RandomAccess};
+use crate::rrc::record::seconds;
 use crate::rrc::secondary_cells::SecondaryCellChange;
+use crate::rrc::stage::{DapsStage, Entry, Stage};
 use fadeout_core::{
     CellId, Direction, DrbId, HandoverOutcome, Hertz, Motion, Probe, Procedure, RrcEvent, UeId,
 };
@@ -135,8 +135,8 @@ impl DapsHandover<'_, '_> {
         }
     }
 
-    /// Returns the leg to the source while both cells serve the UE. `None` at other times.
-    fn source_leg(&self) -> Option<LegId> {
+    /// Returns the source while both cells serve the UE. `None` at other times.
+    fn source_cell(&self) -> Option<CellId> {
         match self.0.state.stage {
             Stage::Daps(DapsStage::Both { source }) => Some(source),
             _ => None,
@@ -144,10 +144,9 @@ impl DapsHandover<'_, '_> {
     }
 
     /// Releases the leg to the source, which served the UE together with the target.
-    fn release_source_leg(&mut self, source: LegId, env: &mut Env<'_, impl Probe>) {
-        let cell = self.0.service.stack.legs[source.index()].config.cell;
-        record_cell_event((self.0.ue, cell), RrcEvent::SourceReleased, env);
-        self.0.service.leave_leg(source);
+    fn release_source_leg(&mut self, source: CellId, env: &mut Env<'_, impl Probe>) {
+        record_cell_event((self.0.ue, source), RrcEvent::SourceReleased, env);
+        self.0.leave_leg(source);
     }
 
     /// Handles the command at the UE, which starts random access in the target and stays connected
@@ -157,8 +156,13 @@ impl DapsHandover<'_, '_> {
         let ready_at = env.now.saturating_add(procedure.interruption);
         let until = env.now.saturating_add(procedure.t304);
         let access = RandomAccess::new(self.0.access_in(target), ready_at, true);
-        if let Some(leg) = self.0.leg_in(target) {
-            self.0.state.stage = Stage::Daps(DapsStage::Entering(DapsEntry { leg, access, until }));
+        if self.0.leg_in(target).is_some() {
+            self.0.state.stage = Stage::Daps(DapsStage::Entering(Entry {
+                cell: target,
+                access: EntryAccess::Random(access),
+                until,
+                procedure: Procedure::Daps,
+            }));
         }
     }
 
@@ -167,33 +171,39 @@ impl DapsHandover<'_, '_> {
         let Stage::Daps(DapsStage::Entering(entering)) = self.0.state.stage else {
             return;
         };
-        let DapsEntry { leg, until, .. } = entering;
-        let mut access = entering.access;
+        let Entry { cell, until, .. } = entering;
+        let EntryAccess::Random(mut access) = entering.access else {
+            return;
+        };
         if until <= env.now {
-            return self.fall_back(leg, env);
+            return self.fall_back(cell, env);
         }
         if access.wake_at() > env.now {
             return;
         }
+        let Some(leg) = self.0.leg_of(cell) else {
+            return;
+        };
         match advance_random_access(self.0, (leg, &mut access), Procedure::Daps, motion, env) {
-            Progress::Done => return self.move_to_target(leg, env),
+            Progress::Done => return self.move_to_target(cell, env),
             Progress::Problem => {
-                let cell = self.0.service.stack.legs[leg.index()].config.cell;
                 access = RandomAccess::new(self.0.access_in(cell), env.now, true);
             }
             Progress::Running => {}
         }
-        self.0.state.stage = Stage::Daps(DapsStage::Entering(DapsEntry { leg, access, until }));
+        self.0.state.stage = Stage::Daps(DapsStage::Entering(Entry {
+            access: EntryAccess::Random(access),
+            ..entering
+        }));
     }
 
     /// Handles the expiry of T304 while the link to the source still works. The UE stays in the
     /// source and reports the failure.
     ///
     /// Standard: TS 38.331 §5.3.5.8.3.
-    fn fall_back(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
-        let cell = self.0.service.stack.legs[leg.index()].config.cell;
+    fn fall_back(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) {
         record_cell_event((self.0.ue, cell), RrcEvent::AccessFailure, env);
-        self.0.service.leave_leg(leg);
+        self.0.leave_leg(cell);
         self.0.state.stage = Stage::Connected;
         self.0.send(Direction::Uplink, Message::AccessFailed, env);
     }
@@ -213,10 +223,9 @@ impl DapsHandover<'_, '_> {
 
     /// Handles the end of random access. Uplink data now goes to the target, and the source's leg
     /// becomes a second leg.
-    fn move_to_target(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
-        let cell = self.0.service.stack.legs[leg.index()].config.cell;
+    fn move_to_target(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         let ue = self.0.ue;
-        record_cell_event((ue, cell), RrcEvent::AccessDone, env);
+        record_cell_event((ue, target), RrcEvent::AccessDone, env);
         let Some(source) = self.0.leg() else {
             return;
         };
@@ -232,6 +241,7 @@ impl DapsHandover<'_, '_> {
         let stack = &mut self.0.service.stack;
         let LegConfig { number, cell, .. } = &mut stack.legs[source.index()].config;
         *number = SOURCE_LEG;
+        let source_cell = *cell;
         let load = &mut self.0.loads[cell.index()];
         *load = load.saturating_sub(1);
         // RRC messages go to the target from now on.
@@ -248,8 +258,10 @@ impl DapsHandover<'_, '_> {
             let channels = &mut stack.legs[source.index()].channels;
             channels.add(bearer, drb.config());
         });
-        self.0.complete_entry(leg, env);
-        self.0.state.stage = Stage::Daps(DapsStage::Both { source });
+        self.0.complete_entry(target, env);
+        self.0.state.stage = Stage::Daps(DapsStage::Both {
+            source: source_cell,
+        });
         self.each_bearer(|bearer, stack| {
             stack.arm(env.now, bearer, Direction::Downlink);
             stack.arm(env.now, bearer, Direction::Uplink);
@@ -279,7 +291,7 @@ impl DapsHandover<'_, '_> {
     /// Handles the source's notice that the UE has entered the target. Returns true if both cells
     /// serve the UE.
     pub(crate) fn on_target_entered(&mut self, fate: Fate, env: &mut Env<'_, impl Probe>) -> bool {
-        if self.source_leg().is_none() {
+        if self.source_cell().is_none() {
             return false;
         }
         self.0.record_event(RrcEvent::HandoverSuccess, env);
@@ -292,7 +304,7 @@ impl DapsHandover<'_, '_> {
     /// Sends the command to release the source, after the target has received the COUNT values of
     /// the source.
     pub(crate) fn send_release(&mut self, env: &mut Env<'_, impl Probe>) {
-        if self.source_leg().is_some() {
+        if self.source_cell().is_some() {
             self.0
                 .send(Direction::Downlink, Message::ReleaseSource, env);
         }
@@ -301,7 +313,7 @@ impl DapsHandover<'_, '_> {
     /// Releases the source. The network has commanded the release, or the source has stopped
     /// answering.
     pub(crate) fn release_source(&mut self, env: &mut Env<'_, impl Probe>) {
-        let Some(source) = self.source_leg() else {
+        let Some(source) = self.source_cell() else {
             return;
         };
         self.0.state.stage = Stage::Connected;
@@ -318,7 +330,8 @@ impl DapsHandover<'_, '_> {
     /// Handles the failure of a leg. If the target serves the UE and the leg is that of the source,
     /// releases the source and returns true.
     pub(crate) fn on_leg_failure(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) -> bool {
-        let is_source = self.source_leg() == Some(leg);
+        let cell = self.0.service.stack.legs[leg.index()].config.cell;
+        let is_source = self.source_cell() == Some(cell);
         if is_source {
             self.release_source(env);
         }
@@ -334,14 +347,9 @@ impl DapsHandover<'_, '_> {
         };
         self.0.state.stage = Stage::Connected;
         match stage {
-            DapsStage::Entering(DapsEntry { leg, access, until }) => {
+            DapsStage::Entering(entry) => {
                 self.leave_failed_source(env);
-                self.0.state.stage = Stage::Entering {
-                    leg,
-                    access: EntryAccess::Random(access),
-                    until,
-                    procedure: Procedure::Daps,
-                };
+                self.0.state.stage = Stage::Entering(entry);
                 true
             }
             DapsStage::Both { source } => {

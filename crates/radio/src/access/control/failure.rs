@@ -1,18 +1,17 @@
 //! Failure of a radio link, failure of an entry into a cell, and random access to a cell.
 
-use super::attach::Attaching;
 use super::conditional::Conditional;
 use super::daps::DapsHandover;
-use super::managed::{Managed, record_cell_event, seconds};
+use super::managed::{Managed, record_cell_event};
 use super::random_access::advance_random_access;
 use super::scg::Scg;
-use crate::config::{Env, Fate, LegId};
-use crate::rrc::attach::{SEARCH_PERIOD, Unsuited};
+use crate::config::{Env, Fate};
+use crate::rrc::attach::{Attach, SEARCH_PERIOD, Unsuited};
 use crate::rrc::granted::EntryAccess;
-use crate::rrc::mobility::Stage;
 use crate::rrc::random_access::{Progress, RandomAccess};
-use crate::rrc::record::row_of;
-use fadeout_core::{HandoverOutcome, HandoverRow, Motion, Probe, Procedure, RrcEvent, Span, Time};
+use crate::rrc::record::NewRow;
+use crate::rrc::stage::{Entry, Stage};
+use fadeout_core::{CellId, HandoverOutcome, Motion, Probe, Procedure, RrcEvent, Span, Time};
 
 /// Returns true if the procedure enters a prepared cell. A prepared cell offers the UE a dedicated
 /// preamble and secondary cells.
@@ -24,8 +23,9 @@ fn is_prepared(procedure: Procedure) -> bool {
 impl Managed<'_> {
     /// Handles the failure of the UE's link, or of its entry into a cell.
     pub(crate) fn fail_link(&mut self, env: &mut Env<'_, impl Probe>) {
-        if matches!(self.state.stage, Stage::Attaching { .. }) {
-            return Attaching(self).fail(env);
+        if matches!(self.state.stage, Stage::Attaching) {
+            self.with_attach(env, Attach::fail);
+            return;
         }
         if !self.state.is_connected() {
             return;
@@ -60,13 +60,20 @@ impl Managed<'_> {
             until: env.now.saturating_add(monitoring.t311),
         };
         if let Some(cell) = self.service.stack.serving_cell(self.ue) {
-            let row = HandoverRow {
-                triggered_s: seconds(env.now),
-                left_s: seconds(env.now),
-                ..row_of(self.ue, (cell, cell), Procedure::Reestablishment)
-            };
-            self.begin_row(row, env);
+            self.begin_failure_row(Procedure::Reestablishment, cell, env);
         }
+    }
+
+    /// Begins the row of a procedure after the loss of the link to a cell.
+    fn begin_failure_row(
+        &mut self,
+        procedure: Procedure,
+        cell: CellId,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let row = NewRow::triggered(procedure, [cell; 2], env.now);
+        let left_at = Some(env.now);
+        self.begin_row(NewRow { left_at, ..row }, env);
     }
 
     /// Selects the strongest cell if that cell is suitable. A cell is suitable if the UE can read
@@ -112,7 +119,7 @@ impl Managed<'_> {
             None => t301,
         });
         record_cell_event((self.ue, cell), RrcEvent::CellSelected, env);
-        if is_back && Conditional(self).recover((leg, cell), env) {
+        if is_back && Conditional(self).recover(cell, env) {
             return true;
         }
         self.state
@@ -120,12 +127,12 @@ impl Managed<'_> {
             .update_row(|row| (row.target, row.procedure) = (cell, procedure));
         let access = RandomAccess::new(self.access_in(cell), env.now, false);
         let access = EntryAccess::Random(access);
-        self.state.stage = Stage::Entering {
-            leg,
+        self.state.stage = Stage::Entering(Entry {
+            cell,
             access,
             until,
             procedure,
-        };
+        });
         true
     }
 
@@ -136,18 +143,21 @@ impl Managed<'_> {
         env: &mut Env<'_, impl Probe>,
     ) {
         let now = env.now;
-        let Stage::Entering {
-            leg,
+        let Stage::Entering(entry) = self.state.stage else {
+            return;
+        };
+        let Entry {
+            cell,
             mut access,
             until,
             procedure,
-        } = self.state.stage
-        else {
+        } = entry;
+        if until <= now {
+            return self.fail_access(cell, procedure, env);
+        }
+        let Some(leg) = self.leg_of(cell) else {
             return;
         };
-        if until <= now {
-            return self.fail_access(leg, procedure, env);
-        }
         if access.wake_at() > now {
             return;
         }
@@ -165,27 +175,20 @@ impl Managed<'_> {
             // expires, MAC starts random access again.
             Progress::Problem => {
                 let is_free = is_prepared(procedure);
-                let cell = self.service.stack.legs[leg.index()].config.cell;
                 access = EntryAccess::Random(RandomAccess::new(self.access_in(cell), now, is_free));
             }
             Progress::Done => {
                 let has_completed = matches!(access, EntryAccess::Granted(_));
-                return self.on_access(leg, (procedure, until, has_completed), env);
+                return self.on_access(cell, (procedure, until, has_completed), env);
             }
         }
-        self.state.stage = Stage::Entering {
-            leg,
-            access,
-            until,
-            procedure,
-        };
+        self.state.stage = Stage::Entering(Entry { access, ..entry });
     }
 
     /// Handles the expiry of T304, T301 or T300.
-    fn fail_access(&mut self, leg: LegId, procedure: Procedure, env: &mut Env<'_, impl Probe>) {
-        let cell = self.service.stack.legs[leg.index()].config.cell;
+    fn fail_access(&mut self, cell: CellId, procedure: Procedure, env: &mut Env<'_, impl Probe>) {
         record_cell_event((self.ue, cell), RrcEvent::AccessFailure, env);
-        self.service.leave_leg(leg);
+        self.leave_leg(cell);
         match procedure {
             Procedure::Handover
             | Procedure::Conditional
@@ -196,11 +199,11 @@ impl Managed<'_> {
                 self.reselect(env);
             }
             Procedure::Reestablishment => self.lose_connection(env),
-            Procedure::Attach => Attaching(self).fail(env),
-            Procedure::Setup if self.state.attach.is_some() => Attaching(self).fail(env),
-            Procedure::Setup => {
-                let at = env.now.saturating_add(SEARCH_PERIOD);
-                self.state.stage = Stage::Released { at };
+            Procedure::Attach | Procedure::Setup => {
+                if self.with_attach(env, Attach::fail).is_none() {
+                    let at = env.now.saturating_add(SEARCH_PERIOD);
+                    self.state.stage = Stage::Released { at };
+                }
             }
         }
     }
@@ -209,20 +212,21 @@ impl Managed<'_> {
     /// the UE's RRC complete message.
     fn on_access(
         &mut self,
-        leg: LegId,
+        cell: CellId,
         (procedure, until, has_completed): (Procedure, Time, bool),
         env: &mut Env<'_, impl Probe>,
     ) {
-        let cell = self.service.stack.legs[leg.index()].config.cell;
         record_cell_event((self.ue, cell), RrcEvent::AccessDone, env);
         let is_idle = matches!(procedure, Procedure::Attach | Procedure::Setup);
         if is_idle && self.state.attach.is_some() {
-            return Attaching(self).on_setup(leg, env);
+            let generation = self.service.cells[cell.index()].plan.config.generation();
+            self.with_attach(env, |attach, step| attach.on_setup(cell, generation, step));
+            return;
         }
         if procedure != Procedure::Reestablishment {
-            self.enter_cell(leg, env);
+            self.enter_cell(cell, env);
             if !has_completed {
-                self.send_complete(leg, env);
+                self.send_complete(env);
             }
             if is_prepared(procedure) {
                 self.add_commanded_cells(env);
@@ -230,12 +234,12 @@ impl Managed<'_> {
             }
             if has_completed {
                 self.on_complete(env);
-                self.service.on_uplink_data(Some(leg), env);
+                self.wake_uplink(env);
             }
             return;
         }
         let at = self.with_network(env, |network, step| network.fetch_context(cell, step));
-        self.state.stage = Stage::Fetching { leg, at, until };
+        self.state.stage = Stage::Fetching { cell, at, until };
     }
 
     /// Releases the UE's connection. All data under way is lost.
@@ -255,23 +259,26 @@ impl Managed<'_> {
         }
         self.stop_downlink(Fate::Dropped, env);
         if let Some(cell) = self.service.stack.serving_cell(self.ue) {
-            let row = HandoverRow {
-                triggered_s: seconds(env.now),
-                left_s: seconds(env.now),
-                ..row_of(self.ue, (cell, cell), Procedure::Setup)
-            };
-            self.begin_row(row, env);
+            self.begin_failure_row(Procedure::Setup, cell, env);
         }
         self.state.stage = Stage::Released {
             at: env.now.saturating_add(SEARCH_PERIOD),
         };
     }
 
-    /// Searches a cell for a UE without connection. If no cell is suitable, schedules another
-    /// search.
+    /// Begins an attach attempt of an idle UE, or selects a cell. If no cell is suitable, schedules
+    /// another search.
     pub(crate) fn search<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
-        if !Attaching(self).search(motion, env) && !self.select(Procedure::Setup, motion, env) {
-            let at = env.now.saturating_add(SEARCH_PERIOD);
+        let attach = self.state.attach.as_ref();
+        let (procedure, wait) = match attach {
+            Some(attach) if !attach.registration().is_registered => {
+                (Procedure::Attach, self.config.monitoring.cell_selection)
+            }
+            _ => (Procedure::Setup, SEARCH_PERIOD),
+        };
+        let begins = self.with_attach(env, Attach::begin_attempt) == Some(true);
+        if begins || !self.select(procedure, motion, env) {
+            let at = env.now.saturating_add(wait);
             self.state.stage = Stage::Released { at };
         }
     }

@@ -8,24 +8,23 @@
 //!                      path switch, end marker ◄─ on_complete: the target sends ◄─ complete
 //! ```
 
-use super::attach::Attaching;
 use super::conditional::Conditional;
 use super::daps::DapsHandover;
-use super::managed::{Managed, leave_signalling, record_cell_event, seconds};
+use super::managed::{Managed, leave_signalling, record_cell_event};
 use super::scg::Scg;
 use crate::access::plane::moves::Move;
 use crate::access::plane::stack::Stack;
 use crate::bearer::TransferCounts;
 use crate::config::{Env, Fate, LegId};
+use crate::rrc::attach::Attach;
 use crate::rrc::message::Message;
-use crate::rrc::mobility::Stage;
 use crate::rrc::network::Network;
 use crate::rrc::policy::HandoverPolicy;
-use crate::rrc::record::row_of;
+use crate::rrc::record::{NewRow, seconds};
 use crate::rrc::secondary_cells::SecondaryCellChange;
+use crate::rrc::stage::{Entry, Stage};
 use fadeout_core::{
-    CellId, Direction, HandoverOutcome, HandoverRow, LinkInfo, Motion, Probe, Procedure, RrcEvent,
-    Span,
+    CellId, Direction, HandoverOutcome, LinkInfo, Motion, Probe, Procedure, RrcEvent, Span,
 };
 
 impl Managed<'_> {
@@ -38,11 +37,8 @@ impl Managed<'_> {
         if self.is_busy() || target == source {
             return;
         }
-        let row = HandoverRow {
-            triggered_s: seconds(env.now),
-            ..row_of(self.ue, (source, target), self.config.procedure_kind())
-        };
-        self.begin_row(row, env);
+        let kind = self.config.procedure_kind();
+        self.begin_row(NewRow::triggered(kind, [source, target], env.now), env);
         record_cell_event((self.ue, target), RrcEvent::HandoverRequest, env);
         self.with_network(env, |network, step| {
             network.request_handover((source, target), step);
@@ -75,24 +71,9 @@ impl Managed<'_> {
 
     /// Begins the row of a new cell change. If the row of the previous cell change is still
     /// pending, writes that row first.
-    pub(crate) fn begin_row(&mut self, row: HandoverRow, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn begin_row(&mut self, row: NewRow, env: &mut Env<'_, impl Probe>) {
         self.end_row(env);
-        self.state.record.begin(row);
-    }
-
-    /// Begins the row of a cell change that the network commands now.
-    pub(crate) fn begin_commanded_row(
-        &mut self,
-        procedure: Procedure,
-        [source, target]: [CellId; 2],
-        env: &mut Env<'_, impl Probe>,
-    ) {
-        let row = HandoverRow {
-            triggered_s: seconds(env.now),
-            commanded_s: seconds(env.now),
-            ..row_of(self.ue, (source, target), procedure)
-        };
-        self.begin_row(row, env);
+        self.state.record.begin(self.ue, row);
     }
 
     /// Writes the pending row of a cell change, if there is one.
@@ -156,18 +137,19 @@ impl Managed<'_> {
                     self.state.stage = Stage::Selecting { at, until };
                 }
             }
-            Stage::Entering { .. } => self.advance_entry(motion, env),
-            Stage::Arriving { leg, at } if at <= now => self.enter_utra(leg, env),
+            Stage::Entering(_) => self.advance_entry(motion, env),
+            Stage::Arriving { cell, at } if at <= now => self.enter_utra(cell, env),
             Stage::Fetching { at, .. } if at <= now => self.finish_reestablishment(env),
-            Stage::Fetching { leg, until, .. } if until <= now => {
-                self.service.leave_leg(leg);
+            Stage::Fetching { cell, until, .. } if until <= now => {
+                self.leave_leg(cell);
                 self.record_event(RrcEvent::AccessFailure, env);
                 self.lose_connection(env);
             }
             Stage::Released { at } if at <= now => self.search(motion, env),
             _ => {}
         }
-        Attaching(self).proceed(env);
+        self.with_attach(env, Attach::on_ue_due);
+        self.with_attach(env, Attach::on_due);
         self.monitor_beams(motion, env);
         self.with_effects(env, |state, seen, effects| {
             state.secondary_cell_change.on_due(seen, effects);
@@ -299,15 +281,15 @@ impl Managed<'_> {
         let procedure = &self.config.procedure;
         let until = env.now.saturating_add(procedure.t304);
         let access = self.entry_access([source.unwrap_or(target), target], ready_at);
-        let Some(leg) = self.leg_in(target) else {
+        if self.leg_in(target).is_none() {
             return self.reselect(env);
-        };
-        self.state.stage = Stage::Entering {
-            leg,
+        }
+        self.state.stage = Stage::Entering(Entry {
+            cell: target,
             access,
             until,
             procedure: Procedure::Handover,
-        };
+        });
     }
 
     /// Detaches the UE from its cell. MAC is reset, and RLC and PDCP are re-established. `target`
@@ -354,8 +336,7 @@ impl Managed<'_> {
     /// Returns the leg of the UE in a cell, and creates it if needed. `None` if the channel cannot
     /// be built.
     pub(crate) fn leg_in(&mut self, cell: CellId) -> Option<LegId> {
-        let known = self.state.legs.iter().find(|(known, _)| *known == cell);
-        if let Some(&(_, leg)) = known {
+        if let Some(leg) = self.leg_of(cell) {
             // The leg had another number if it was a secondary leg in a DAPS handover or at a
             // secondary node.
             self.service.stack.legs[leg.index()].config.number = 0;
@@ -376,10 +357,10 @@ impl Managed<'_> {
         Some(leg)
     }
 
-    /// Moves the UE's bearers to `leg` and sends the complete message.
-    pub(crate) fn complete_entry(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
-        self.enter_cell(leg, env);
-        self.send_complete(leg, env);
+    /// Moves the UE's bearers to a cell and sends the complete message.
+    pub(crate) fn complete_entry(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) {
+        self.enter_cell(cell, env);
+        self.send_complete(env);
     }
 
     /// Handles the UE's complete message at the base station.
@@ -405,7 +386,7 @@ impl Managed<'_> {
             self.resume_downlink(env);
         }
         if self.state.network.is_home(self.config, cell) {
-            if !Attaching(self).report_to_core(env) {
+            if self.with_attach(env, Attach::report_bearers) != Some(true) {
                 self.state.record.on_done(env.now);
             }
         } else {

@@ -17,8 +17,8 @@ use crate::cell::CellMac;
 use crate::config::{EarlySync, Env, LtmConfig, MOST_CANDIDATES, MobilityConfig, RadioError};
 use crate::rrc::granted::EntryAccess;
 use crate::rrc::ltm::LevelReport;
-use crate::rrc::mobility::Stage;
 use crate::rrc::random_access::RandomAccess;
+use crate::rrc::stage::{Entry, Stage};
 use fadeout_core::{CellId, Direction, Motion, Probe, Procedure, RrcEvent, Span, Time};
 
 /// Checks that MAC may switch UEs among all cells.
@@ -179,20 +179,20 @@ impl Managed<'_> {
         let fate = self.config.fate_between(source, target);
         self.stop_downlink(fate, env);
         self.detach(Some(target), env);
-        let Some(leg) = self.leg_in(target) else {
+        if self.leg_in(target).is_none() {
             return self.reselect(env);
-        };
+        }
         let ready_at = now.saturating_add(config.interruption());
         let access = match timing.filter(|_| config.early == EarlySync::Both) {
             Some(timing) => self.granted_entry(target, timing.round_trip, ready_at),
             None => EntryAccess::Random(RandomAccess::new(self.access_in(target), ready_at, true)),
         };
-        self.state.stage = Stage::Entering {
-            leg,
+        self.state.stage = Stage::Entering(Entry {
+            cell: target,
             access,
             until: now.saturating_add(self.config.procedure.t304),
             procedure: Procedure::Ltm,
-        };
+        });
     }
 
     /// Sends the preamble that a PDCCH order requested, if the time of that preamble has come. The

@@ -154,6 +154,19 @@ impl Managed<'_> {
         rrc.legs().first().copied()
     }
 
+    /// Returns the leg that the UE has or had in a cell. `None` if the UE was never in the cell.
+    pub(crate) fn leg_of(&self, cell: CellId) -> Option<LegId> {
+        let mut legs = self.state.legs.iter();
+        legs.find(|(known, _)| *known == cell).map(|&(_, leg)| leg)
+    }
+
+    /// Makes the UE leave a cell that it was about to enter, or that is not its serving cell.
+    pub(crate) fn leave_leg(&mut self, cell: CellId) {
+        if let Some(leg) = self.leg_of(cell) {
+            self.service.leave_leg(leg);
+        }
+    }
+
     /// Wakes the UE's cell for downlink messages that wait.
     pub(crate) fn wake_downlink(&mut self, now: Time) {
         let leg = self.leg();
@@ -231,11 +244,6 @@ pub(crate) fn is_changing(managed: &Managed<'_>) -> bool {
             let drb = &managed.service.stack.bearers[bearer.index()];
             drb.transfers().is_between_cells() || drb.is_dual
         })
-}
-
-/// Returns a time in seconds, the unit of a handover row.
-pub(crate) fn seconds(at: Time) -> f64 {
-    at.since(Time::ZERO).as_secs_f64()
 }
 
 /// Disconnects the signalling bearers from the UE's leg.

@@ -1,6 +1,5 @@
 //! Mobility management of UEs: measurements, procedures, and the decisions of base stations.
 
-pub(super) mod attach;
 mod beam_failure;
 mod carriers;
 mod cell_entry;

@@ -2,11 +2,12 @@
 
 use super::conditional::Conditional;
 use super::daps::DapsHandover;
-use super::managed::{Managed, record_cell_event, seconds};
+use super::managed::{Managed, record_cell_event};
 use super::scg::Scg;
 use crate::access::plane::moves::Move;
 use crate::config::Env;
-use crate::rrc::mobility::Stage;
+use crate::rrc::record::seconds;
+use crate::rrc::stage::Stage;
 use fadeout_core::{CellId, HandoverOutcome, LinkInfo, Probe, RrcEvent, Span};
 
 impl Managed<'_> {
@@ -73,9 +74,9 @@ impl Managed<'_> {
 
     /// Completes re-establishment in the cell that has fetched the context of the UE.
     pub(crate) fn finish_reestablishment(&mut self, env: &mut Env<'_, impl Probe>) {
-        if let Stage::Fetching { leg, .. } = self.state.stage {
+        if let Stage::Fetching { cell, .. } = self.state.stage {
             self.record_event(RrcEvent::Reestablished, env);
-            self.complete_entry(leg, env);
+            self.complete_entry(cell, env);
         }
     }
 }

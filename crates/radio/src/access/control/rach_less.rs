@@ -3,13 +3,14 @@
 //!
 //! Standard: TS 36.331 §5.3.5.4; TS 38.300 §9.2.3.6.
 
-use super::managed::{Managed, record_cell_event, seconds};
+use super::managed::{Managed, record_cell_event};
 use crate::air::measure::round_trip;
 use crate::cell::CellMac;
 use crate::config::{AirInterface, Env, FirstGrant, LegId, MobilityConfig, RadioError};
 use crate::config::{RachLess, TargetTiming};
 use crate::rrc::granted::{EntryAccess, GrantStep, GrantTimes, GrantedAccess};
 use crate::rrc::random_access::{Progress, RandomAccess};
+use crate::rrc::record::seconds;
 use fadeout_core::{CellId, Direction, Motion, Probe, Procedure, RrcEvent, Span, Time};
 
 /// Normal cyclic prefix at 15 kHz subcarrier spacing, in nanoseconds. The cyclic prefix of the

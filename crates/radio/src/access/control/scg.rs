@@ -15,7 +15,7 @@
 
 mod leg;
 
-use super::managed::{CellKind, Managed, is_changing, record_cell_event, seconds};
+use super::managed::{CellKind, Managed, is_changing, record_cell_event};
 use crate::access::plane::service::Service;
 use crate::access::plane::stack::Stack;
 use crate::bearer::{hold_secondary, manage_secondary};
@@ -27,6 +27,7 @@ use crate::rlc::Generation;
 use crate::rrc::effect::Step;
 use crate::rrc::message::Message;
 use crate::rrc::mobility::UeMobility;
+use crate::rrc::record::seconds;
 use crate::rrc::report::MeasurementReport;
 use crate::rrc::secondary_node::{
     FailureReaction, NodeAct, NodeDecision, NodeMessage, Order, RequestReason, ScgState,

@@ -1,25 +1,26 @@
 //! Start of mobility management: checks the configuration, and builds the state of each UE.
 
-use super::attach::Attaching;
 use super::beam_failure;
 use super::carriers;
 use super::daps;
 use super::link_evaluation::EvaluationSchedule;
 use super::ltm;
-use super::managed::CellKind;
+use super::managed::{CellKind, Managed};
 use super::mobility::Mobility;
 use super::rach_less;
 use super::scg;
 use crate::access::plane::event::Event;
 use crate::access::plane::service::Service;
 use crate::air::beams::BeamView;
-use crate::config::{BearerConfig, Env, MobilityConfig, RadioError};
+use crate::config::{BearerConfig, Env, Fate, MobilityConfig, RadioError};
 use crate::rlc::Generation;
+use crate::rrc::attach::Attach;
 use crate::rrc::contention::Contention;
 use crate::rrc::effect::Effects;
 use crate::rrc::mobility::UeMobility;
 use crate::rrc::policy::{HandoverPolicy, Policy};
-use fadeout_core::{CellId, NullProbe, PacketPool, Time, UeId};
+use crate::rrc::stage::Stage;
+use fadeout_core::{CellId, NullProbe, PacketPool, Probe, Time, UeId};
 
 /// Checks the configuration and builds the state of all UEs, as
 /// [`RadioAccess::manage_mobility`](crate::access::RadioAccess::manage_mobility) describes.
@@ -160,7 +161,21 @@ fn begin_idle(mobility: &mut Mobility, service: &mut Service) {
     };
     for ue in (0..service.stack.ues.len() as u32).map(UeId) {
         if let Some(at) = service.stack.ues[ue.index()].config().attaches_at {
-            mobility.with_managed(service, ue, |managed| Attaching(managed).begin(at, env));
+            mobility.with_managed(service, ue, |managed| managed.begin_idle(at, env));
         }
+    }
+}
+
+impl Managed<'_> {
+    /// Makes the UE idle. Its first attach attempt is at the time `at`.
+    fn begin_idle(&mut self, at: Time, env: &mut Env<'_, impl Probe>) {
+        let Some(cell) = self.service.stack.serving_cell(self.ue) else {
+            return;
+        };
+        let generation = self.service.cells[cell.index()].plan.config.generation();
+        self.stop_downlink(Fate::Dropped, env);
+        self.detach(None, env);
+        self.state.attach = Some(Box::new(Attach::new(generation)));
+        self.state.stage = Stage::Released { at };
     }
 }

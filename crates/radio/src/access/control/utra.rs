@@ -7,13 +7,14 @@
 //! event 3a ─► command: recall_packets ─► leave ─► random access in the target ─► enter
 //! ```
 
-use super::managed::{Managed, seconds};
+use super::managed::Managed;
 use crate::access::plane::moves::Move;
 use crate::access::plane::pass_on::schedule_pass_on;
 use crate::bearer::UtraBearer;
-use crate::config::{Env, LegId};
+use crate::config::Env;
 use crate::rrc::message::Message;
-use crate::rrc::mobility::Stage;
+use crate::rrc::record::seconds;
+use crate::rrc::stage::Stage;
 use fadeout_core::{CellId, Direction, Probe};
 
 impl Managed<'_> {
@@ -26,10 +27,10 @@ impl Managed<'_> {
         if !self.config.is_utra(target) {
             return false;
         }
-        let Some(leg) = self.leg_in(target) else {
+        if self.leg_in(target).is_none() {
             self.reselect(env);
             return true;
-        };
+        }
         let stack = &mut self.service.stack;
         for bearer in stack.ues[self.ue.index()].all_bearers() {
             let drb = &mut stack.bearers[bearer.index()];
@@ -37,16 +38,18 @@ impl Managed<'_> {
         }
         let takes = self.config.procedure.utra_interruption;
         let at = env.now.saturating_add(takes);
-        self.state.stage = Stage::Arriving { leg, at };
+        self.state.stage = Stage::Arriving { cell: target, at };
         true
     }
 
     /// Completes the UE's entry into a cell of 3G. The UE's bearers now hand packets to links of
     /// the caller, and the UE sends the complete message.
-    pub(crate) fn enter_utra(&mut self, leg: LegId, env: &mut Env<'_, impl Probe>) {
+    pub(crate) fn enter_utra(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) {
+        let Some(leg) = self.leg_of(cell) else {
+            return;
+        };
         let ue = self.ue;
         let stack = &mut self.service.stack;
-        let cell = stack.legs[leg.index()].config.cell;
         for bearer in stack.ues[ue.index()].bearers() {
             UtraBearer(&mut stack.bearers[bearer.index()]).on_utra_entered();
         }

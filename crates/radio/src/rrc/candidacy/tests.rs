@@ -75,6 +75,8 @@ impl Stations {
             serving: Some(self.serving),
             is_connected: true,
             fetching: None,
+            is_attaching: false,
+            home: 0,
             next_message: &mut self.next_message,
             effects: &mut acts,
         };

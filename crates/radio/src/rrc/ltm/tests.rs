@@ -168,8 +168,12 @@ fn a_command_begins_a_row_and_predicts_the_interruption() {
     let config = mobility(EarlySync::Both);
     let access = &config.access;
     let interruption = config.ltm().expect("LTM").interruption();
+    let row_begins = NewRow {
+        commanded_at: Some(at_ms(40)),
+        ..NewRow::triggered(Procedure::Ltm, [CellId(0), A], at_ms(40))
+    };
     let expected = [
-        Effect::BeginCommandedRow(Procedure::Ltm, [CellId(0), A]),
+        Effect::BeginRow(row_begins),
         row(A, RrcEvent::CommandSent),
         Effect::Notify(LinkInfo::BlockagePredicted {
             starts_at: at_ms(40),

@@ -74,6 +74,8 @@ impl Rig {
             serving: Some(self.serving),
             is_connected: self.is_connected,
             fetching: self.fetching,
+            is_attaching: false,
+            home: self.network.home(),
             next_message: &mut self.next_message,
             effects: &mut acts,
         };

@@ -2,12 +2,13 @@
 //! UE's bearers.
 
 use super::{SECONDARY_LEG, Scg};
-use crate::access::control::managed::{record_cell_event, seconds};
+use crate::access::control::managed::record_cell_event;
 use crate::access::control::random_access::run_random_access;
 use crate::bearer::{close_secondary, leave_secondary, open_secondary};
 use crate::config::{Env, LegId};
 use crate::rrc::message::Message;
 use crate::rrc::random_access::{Progress, RandomAccess};
+use crate::rrc::record::seconds;
 use crate::rrc::secondary_cells::secondary_processing;
 use crate::rrc::secondary_node::{NodeMessage, Order, RequestReason, ScgState, SecondaryNetwork};
 use fadeout_core::{

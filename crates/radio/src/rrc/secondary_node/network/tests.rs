@@ -71,6 +71,8 @@ impl Net {
             serving: Some(MASTER),
             is_connected: true,
             fetching: None,
+            is_attaching: false,
+            home: 0,
             next_message: &mut self.next_message,
             effects: &mut self.acts,
         };
