@@ -1,22 +1,21 @@
 //! Executor of mobility: passes messages and reports to the procedures of a UE, and carries out
 //! their effects.
 
-use super::control::conditional::Conditional;
-use super::control::daps::DapsHandover;
 use super::control::managed::{Managed, record_cell_event};
 use super::control::scg::Scg;
 use super::plane::moves::Move;
-use crate::config::Env;
+use crate::config::{Env, EventKind};
 use crate::rrc::attach::Attach;
+use crate::rrc::candidates::choose_candidates;
 use crate::rrc::effect::{Effect, Effects, Seen, Step};
 use crate::rrc::message::Message;
 use crate::rrc::mobility::UeMobility;
 use crate::rrc::network::Network;
-use crate::rrc::policy::{HandoverPolicy, Report};
+use crate::rrc::policy::{HandoverPolicy, Report, ReportedCell};
 use crate::rrc::random_access::CellAccess;
 use crate::rrc::report::MeasurementReport;
 use crate::rrc::stage::Stage;
-use fadeout_core::{Direction, HandoverOutcome, Probe, RrcEvent};
+use fadeout_core::{CellId, Direction, HandoverRow, Probe, RrcEvent, Span};
 
 impl Managed<'_> {
     /// Runs a step of a network procedure of the UE, then carries out the effects of the step.
@@ -42,6 +41,8 @@ impl Managed<'_> {
             is_connected: self.state.is_connected(),
             fetching,
             is_attaching: matches!(self.state.stage, Stage::Attaching),
+            is_in_daps: matches!(self.state.stage, Stage::Daps(_)),
+            change: self.state.record.change(),
             home: self.state.network.home(),
             next_message: self.next_message,
             effects: &mut effects,
@@ -59,17 +60,26 @@ impl Managed<'_> {
     ) -> R {
         let stack = &self.service.stack;
         let serving = stack.serving_cell(self.ue);
-        let access = serving.map(|cell| CellAccess {
+        let plan = |cell: CellId| &self.service.cells[cell.index()].plan;
+        let access = |cell| CellAccess {
             config: &self.config.access,
-            frame: &self.service.cells[cell.index()].plan.frame,
-        });
+            frame: &plan(cell).frame,
+        };
+        let state = &*self.state;
+        let has_received = state.survey.conditions.has_received();
         let seen = Seen {
             now: env.now,
             config: self.config,
             is_connected: self.state.is_connected(),
             serving,
-            access,
+            access: serving.map(access),
+            generation: serving.map(|cell| plan(cell).config.generation()),
+            entering: state.stage.entry().map(|entry| access(entry.cell)),
             secondaries: stack.ues[self.ue.index()].config().aggregation,
+            measured: self.cells,
+            change: state.record.change(),
+            may_attach: state.attach.is_some(),
+            lacks_candidates: has_received || state.messages.has_candidates(),
         };
         let mut effects = std::mem::take(self.effects);
         let outcome = action(self.state, &seen, &mut effects);
@@ -131,7 +141,9 @@ impl Managed<'_> {
         match (direction, message) {
             (Direction::Uplink, Message::Report(report)) => self.on_report(&report, env),
             (Direction::Downlink, Message::Command(target)) => {
-                self.on_command(target, env);
+                self.with_effects(env, |state, seen, effects| {
+                    state.stage.on_command(target, seen, effects);
+                });
             }
             (Direction::Uplink, Message::Complete) => self.on_complete(env),
             (Direction::Downlink, Message::Secondaries(all)) => {
@@ -143,11 +155,17 @@ impl Managed<'_> {
                 });
             }
             (Direction::Downlink, Message::Candidates(all)) => {
-                Conditional(self).on_candidates(all, env);
+                self.with_effects(env, |state, seen, effects| {
+                    state.survey.conditions.on_candidates(all, seen, effects);
+                });
             }
             (Direction::Uplink, Message::CandidatesReady) => {}
-            (Direction::Uplink, Message::AccessFailed) => DapsHandover(self).on_fallen_back(env),
-            (Direction::Downlink, Message::ReleaseSource) => DapsHandover(self).release_source(env),
+            (Direction::Uplink, Message::AccessFailed) => {
+                self.with_network(env, Network::on_fallen_back);
+            }
+            (Direction::Downlink, Message::ReleaseSource) => {
+                self.with_effects(env, |state, _, effects| state.stage.release_source(effects));
+            }
             (_, Message::Node(message)) => Scg(self).on_message(message, env),
             (Direction::Downlink, Message::Switch(target)) => {
                 self.on_switch_command(target, env);
@@ -183,7 +201,7 @@ impl Managed<'_> {
             .conditional()
             .is_some_and(|config| !config.commanding.contains(&report.event));
         if prepares {
-            return Conditional(self).on_report((event, report), env);
+            return self.request_candidates((event, report), env);
         }
         let target = self.policy.choose(&Report {
             now: env.now,
@@ -197,6 +215,48 @@ impl Managed<'_> {
         });
         if let Some(target) = target.filter(|target| self.cells.binary_search(target).is_ok()) {
             self.prepare_handover(target, env);
+        }
+    }
+
+    /// Requests the cells that the policy chooses from a report as candidates, one by one. A
+    /// candidate is not the source and has the source's generation.
+    fn request_candidates(
+        &mut self,
+        (event, report): (EventKind, &MeasurementReport),
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let source = report.serving.cell;
+        let Some(conditional) = self.config.conditional() else {
+            return;
+        };
+        let generation = |cell| {
+            let place = self.cells.binary_search(&cell).ok()?;
+            Some(self.kinds[place].generation)
+        };
+        let may_be = |cell| {
+            let own = generation(cell);
+            cell != source && own.is_some() && own == generation(source)
+        };
+        let choose = |cells: &[ReportedCell]| {
+            self.policy.choose(&Report {
+                now: env.now,
+                ue: self.ue,
+                event,
+                serving: report.serving,
+                cells,
+                measured: self.cells,
+                loads: self.loads,
+                most_ues: self.config.most_ues,
+            })
+        };
+        let wanted = choose_candidates(report, choose, may_be);
+        if !wanted.cells().is_empty() {
+            self.with_network(env, |network, step| {
+                let wanted = wanted.cells();
+                network
+                    .candidacy
+                    .request_candidates(source, wanted, conditional, step);
+            });
         }
     }
 
@@ -220,15 +280,6 @@ impl Managed<'_> {
                     self.send_command(target, env);
                 }
             }
-            Effect::Refused(target) => {
-                let what = (RrcEvent::HandoverRefused, HandoverOutcome::Refused);
-                self.end_refused(target, what, env);
-            }
-            Effect::AnswerExpired(target) => {
-                let what = (RrcEvent::PreparationExpired, HandoverOutcome::Cancelled);
-                self.end_refused(target, what, env);
-            }
-            Effect::DepartureExpired => self.cancel_handover(env),
             Effect::StartBicast(target) => self.begin_bicasting(target, env),
             Effect::EndBicast => self.end_bicasting(env),
             Effect::SwitchPath => self.switch_path(env),
@@ -243,10 +294,16 @@ impl Managed<'_> {
             Effect::ForwardData { from, cell, delay } => {
                 self.forward_data([from, self.config.station(cell)], delay, env);
             }
-            Effect::SendCandidates => Conditional(self).configure(env),
+            Effect::SendCandidates => {
+                self.with_network(env, |network, step| network.candidacy.configure(step));
+            }
             Effect::ResumeData => self.resume_downlink(env),
-            Effect::HasStatus => DapsHandover(self).send_release(env),
-            Effect::HasContext => self.finish_reestablishment(env),
+            Effect::HasStatus => {
+                self.with_effects(env, |state, _, effects| state.stage.on_status(effects));
+            }
+            Effect::HasContext => {
+                self.with_effects(env, |state, _, effects| state.stage.on_context(effects));
+            }
             Effect::SecondaryNode(act) => Scg(self).carry_out(act, env),
             Effect::RecordEvent(Some(cell), event) => record_cell_event((ue, cell), event, env),
             Effect::RecordEvent(None, event) => self.record_event(event, env),
@@ -260,9 +317,53 @@ impl Managed<'_> {
             Effect::BeginRow(row) => self.begin_row(row, env),
             Effect::FailRow(outcome) => self.fail_row(outcome, env),
             Effect::CancelCommand => self.state.messages.cancel_command(),
-            Effect::ExecuteHandover(target) => Conditional(self).execute(target, env),
             Effect::OrderPreamble(cell, at) => self.order_preamble(cell, at),
-            Effect::SwitchCell(target) => self.begin_switch(target, env),
+            Effect::BeginCandidateRow(target) => {
+                self.with_network(env, |network, step| network.on_departure(target, step));
+            }
+            Effect::RetargetRow(cell, procedure) => {
+                let retarget = |row: &mut HandoverRow| {
+                    (row.target, row.procedure) = (cell, procedure);
+                };
+                self.state.record.update_row(retarget);
+            }
+            Effect::StampRow(what) => self.state.record.stamp(what, env.now),
+            Effect::CountLinkFailure => {
+                self.service.stack.ues[ue.index()].on_link_failure(env.now, Span::ZERO);
+            }
+            Effect::StopDownlink(fate) => self.stop_downlink(fate, env),
+            Effect::Detach(target) => self.detach(target, env),
+            Effect::StartEntry(start) => self.start_entry(start, env),
+            Effect::ArriveInUtra(target) => self.start_utra_change(target, env),
+            Effect::LeaveLeg(cell) => self.leave_leg(cell),
+            Effect::EnterCell(cell) => self.enter_cell(cell, env),
+            Effect::EnterDapsTarget(cell) => self.enter_daps_target(cell, env),
+            Effect::SendComplete => self.send_complete(env),
+            Effect::SetUp(cell) => self.set_up(cell, env),
+            Effect::FetchContext { cell, until } => self.fetch_context(cell, until, env),
+            Effect::AddCommandedCells => self.add_commanded_cells(env),
+            Effect::EnterCommandedNode => Scg(self).enter_commanded(env),
+            Effect::DropCommandedNode => Scg(self).drop_commanded(env),
+            Effect::CancelNodeRequest => Scg(self).cancel_request(env),
+            Effect::CancelHandover => self.state.network.cancel_handover(),
+            Effect::StopPathSwitch => self.state.network.on_link_lost(),
+            Effect::FailAttach => {
+                self.with_attach(env, Attach::fail);
+            }
+            Effect::StopAttach => {
+                self.with_attach(env, |attach, _| attach.stop());
+            }
+            Effect::DropCandidates => self.drop_candidates(env),
+            Effect::Bearers(step) => self.step_bearers(step, env),
+            Effect::RecallUtraPackets => self.recall_utra_packets(),
+            Effect::PassData(target) => {
+                self.with_network(env, |network, step| network.pass_data(target, step));
+            }
+            Effect::EndEarlyCopies => self.end_early_copies(env),
+            Effect::ReportRate => self.report_rate(env),
+            Effect::SendDownlinkData => self.send_downlink_data(env),
+            Effect::ReportBearers => self.report_bearers(env),
+            Effect::OfferSecondaryCells => self.offer_secondary_cells(env),
         }
     }
 }

@@ -55,7 +55,6 @@ pub use steering::HandoverRequest;
 
 use crate::bearer::Finder;
 use crate::config::{Env, LegId};
-use control::daps::DapsHandover;
 use control::mobility::Mobility;
 use fadeout_core::{Direction, DrbId, Motion, PacketId, PacketPool, Probe, RrcEvent, Time};
 use plane::event::Event;
@@ -235,10 +234,11 @@ impl RadioAccess {
         let ue = self.service.stack.legs[leg.index()].config.ue;
         let is_second = self.service.stack.ues[ue.index()].second_leg() == Some(leg);
         if self.is_managed(ue) && !is_second {
+            let cell = self.service.stack.legs[leg.index()].config.cell;
             self.with_managed(ue, |managed| {
-                if !DapsHandover(managed).on_leg_failure(leg, env) {
-                    managed.fail_link(env);
-                }
+                managed.with_effects(env, |state, _, effects| {
+                    state.stage.on_leg_failure(cell, effects);
+                });
             });
         } else {
             self.service.fail_link((leg, finder), env);

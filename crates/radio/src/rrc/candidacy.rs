@@ -14,9 +14,10 @@
 
 use super::backhaul::{NetworkMessages, NetworkNode, NetworkSignal};
 use super::candidates::Candidates;
-use super::effect::{Effect, REPEAT, Step};
+use super::effect::{BearerStep, Effect, REPEAT, Step};
+use super::message::Message;
 use crate::config::ConditionalConfig;
-use fadeout_core::{CellId, RrcEvent, Span, Time};
+use fadeout_core::{CellId, Direction, RrcEvent, Span, Time};
 
 /// Network side of a UE's conditional handovers.
 #[derive(Debug, Default)]
@@ -109,7 +110,7 @@ impl Candidacy {
     }
 
     /// Returns the candidates that have accepted the UE.
-    pub(crate) fn prepared(&self) -> Candidates {
+    fn prepared(&self) -> Candidates {
         let mut all = Candidates::NONE;
         let prepared = self
             .candidates
@@ -292,6 +293,22 @@ impl Candidacy {
             self.announce_copies(step);
             step.push(Effect::SendCandidates);
         }
+    }
+
+    /// Sends the list of candidates to a connected UE. With early data forwarding, the source sends
+    /// copies of downlink packets to the candidates from now on.
+    pub(crate) fn configure(&self, step: &mut Step<'_>) {
+        if !step.is_connected {
+            return;
+        }
+        let all = self.prepared();
+        let config = step.config.conditional();
+        if config.is_some_and(|config| config.forwards_early) {
+            step.push(Effect::Bearers(BearerStep::CopyEarly(all)));
+        }
+        step.push(Effect::RecordEvent(None, RrcEvent::CandidatesSent));
+        let list = Message::Candidates(all);
+        step.push(Effect::SendMessage(Direction::Downlink, list));
     }
 
     /// Sends Early Status Transfer, with the COUNT value of the first copy, to candidates that will

@@ -7,17 +7,17 @@
 //! Standard: TS 38.331 §5.3.5.13; TS 36.331 §5.3.5.9.
 
 use super::candidates::Candidates;
-use super::effect::{Effect, Effects, Seen};
+use super::effect::{BearerStep, Effect, Effects, EntryMethod, EntryStart, Seen};
 use super::filter::{Before, Filter, Level};
 use super::message::Message;
-use crate::config::MeasurementEvent;
+use crate::config::{Fate, MeasurementEvent};
 use crate::rlc::Generation;
-use fadeout_core::{CellId, Direction, LinkInfo, Span, Time};
+use fadeout_core::{CellId, Direction, LinkInfo, Procedure, RrcEvent, Span, Time};
 
 /// Returns the time that a UE takes to process a reconfiguration.
 ///
 /// Standard: TS 38.331 §12; TS 36.331 §11.2.
-pub(crate) fn processing(generation: Generation) -> Span {
+fn processing(generation: Generation) -> Span {
     Span::from_millis(match generation {
         Generation::Lte => 15,
         Generation::Nr => 10,
@@ -50,6 +50,24 @@ struct Condition {
     /// Sample period that the filter is computed for.
     period: Span,
     cells: Vec<(Level, ConditionState)>,
+}
+
+/// Starts the UE's handover to a candidate, because the execution conditions are met. The source
+/// does not know that the UE left, so downlink data waits at the source.
+fn leave_for(target: CellId, seen: &Seen<'_>, effects: &mut Effects) {
+    let times = &seen.config.procedure;
+    effects.push_back(Effect::RecordEvent(Some(target), RrcEvent::ConditionsMet));
+    effects.push_back(Effect::BeginCandidateRow(target));
+    effects.push_back(Effect::StopDownlink(Fate::Kept));
+    effects.push_back(Effect::Detach(Some(target)));
+    effects.push_back(Effect::Bearers(BearerStep::LeaveForCandidate(target)));
+    effects.push_back(Effect::StartEntry(EntryStart {
+        cell: target,
+        procedure: Procedure::Conditional,
+        ready_at: seen.after(times.interruption),
+        until: seen.after(times.t304),
+        method: EntryMethod::Random,
+    }));
 }
 
 /// State of an execution condition for one cell.
@@ -129,15 +147,28 @@ impl Conditions {
         }
     }
 
-    /// Records candidates that the UE has received and uses from `at` on.
-    pub(crate) fn on_received(&mut self, at: Time, candidates: Candidates) {
-        self.received = Some((at, candidates));
+    /// Handles the list of candidates at the UE, which uses them after its processing time.
+    pub(crate) fn on_candidates(
+        &mut self,
+        candidates: Candidates,
+        seen: &Seen<'_>,
+        effects: &mut Effects,
+    ) {
+        if let Some(generation) = seen.generation {
+            let received = RrcEvent::CandidatesReceived;
+            effects.push_back(Effect::RecordEvent(None, received));
+            self.received = Some((seen.after(processing(generation)), candidates));
+        }
     }
 
     /// Runs the steps of a connected UE that are due. The UE begins to use received candidates, or
     /// leaves for a candidate whose conditions are met. Listeners of its link learn of an expected
-    /// departure. `cells` are the cells that the UE measures, in the order of their ids.
-    pub(crate) fn on_due(&mut self, cells: &[CellId], seen: &Seen<'_>, effects: &mut Effects) {
+    /// departure.
+    pub(crate) fn on_due(&mut self, seen: &Seen<'_>, effects: &mut Effects) {
+        if !seen.is_connected || seen.config.conditional().is_none() {
+            return;
+        }
+        let cells = seen.measured;
         if let Some(all) = self.take_received(seen.now) {
             let places = all.cells().iter();
             let places = places.filter_map(|cell| cells.binary_search(cell).ok());
@@ -156,7 +187,7 @@ impl Conditions {
             }));
         }
         if let Some(position) = self.take_departure(seen.now) {
-            effects.push_back(Effect::ExecuteHandover(cells[position]));
+            leave_for(cells[position], seen, effects);
         }
     }
 
@@ -205,11 +236,15 @@ impl Conditions {
         self.candidates.is_empty()
     }
 
-    /// Returns true if a UE with a failed link may enter the cell at `position` without
-    /// re-establishment. The cell must be a candidate. In each serving cell the function returns
-    /// true at most once.
-    pub(crate) fn recovers_in(&mut self, position: usize) -> bool {
-        let may = !self.has_recovered && self.candidates.contains(&position);
+    /// Returns true if a UE with a failed link may enter a cell without re-establishment. The cell
+    /// must be a candidate. In each serving cell the function returns true at most once.
+    ///
+    /// Standard: TS 38.331 §5.3.7.3.
+    pub(crate) fn recovers_in(&mut self, cell: CellId, seen: &Seen<'_>) -> bool {
+        let conditional = seen.config.conditional();
+        let may = conditional.is_some_and(|config| config.recovers) && !self.has_recovered;
+        let position = seen.measured.binary_search(&cell);
+        let may = may && position.is_ok_and(|position| self.candidates.contains(&position));
         self.has_recovered |= may;
         may
     }

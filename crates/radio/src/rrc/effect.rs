@@ -5,12 +5,16 @@
 //! list.
 
 use super::backhaul::NetworkNode;
+use super::candidates::Candidates;
 use super::message::Message;
 use super::random_access::CellAccess;
-use super::record::NewRow;
+use super::record::{Change, NewRow, RowTime};
 use super::secondary_node::message::NodeAct;
-use crate::config::{Aggregation, BicastStart, MobilityConfig};
-use fadeout_core::{CellId, Direction, HandoverOutcome, LinkInfo, RrcEvent, Span, Time, UeId};
+use crate::config::{Aggregation, BicastStart, Fate, MobilityConfig};
+use crate::rlc::Generation;
+use fadeout_core::{
+    CellId, Direction, HandoverOutcome, LinkInfo, Procedure, RrcEvent, Span, Time, UeId,
+};
 use std::collections::VecDeque;
 
 /// Time after which a lost path switch request is repeated: the least retransmission timeout of
@@ -34,12 +38,24 @@ pub(crate) enum Effect {
     },
     /// The target has accepted the UE, and the source has received the answer.
     Accepted(CellId),
-    /// The target has refused the UE, and the source has received the answer.
-    Refused(CellId),
-    /// The source has waited too long for the target's answer.
-    AnswerExpired(CellId),
-    /// The source has waited too long for the departure of the UE.
-    DepartureExpired,
+    /// Take back the downlink packets that wait at the 3G base station.
+    RecallUtraPackets,
+    /// Pass the UE's data to the target of the handover, after the command.
+    PassData(CellId),
+    /// End the sending of early copies, because the source knows the UE's cell.
+    EndEarlyCopies,
+    /// Cancel the planned change of the secondary node.
+    CancelNodeRequest,
+    /// Report the UE's data rate to listeners of its link.
+    ReportRate,
+    /// Send downlink data that waits at the UE's base station.
+    SendDownlinkData,
+    /// Report the UE's bearers to a core that waits for them. Otherwise the handover is done.
+    ReportBearers,
+    /// Offer secondary cells to a UE that has entered its cell.
+    OfferSecondaryCells,
+    /// Set this time of the result row.
+    StampRow(RowTime),
     /// Start bicast: the core also sends to the base station of this cell.
     StartBicast(CellId),
     /// End bicast: the core sends to one base station.
@@ -103,12 +119,107 @@ pub(crate) enum Effect {
     FailRow(HandoverOutcome),
     /// Cancel the commands that have not reached the UE.
     CancelCommand,
-    /// Make the UE leave its cell for this candidate, because the execution conditions are met.
-    ExecuteHandover(CellId),
+    /// Begin the result row of the UE's departure for this candidate. A handover that the network
+    /// prepares or has commanded is cancelled.
+    BeginCandidateRow(CellId),
+    /// Set the target and the procedure of the result row.
+    RetargetRow(CellId, Procedure),
+    /// Count a failure of the UE's link.
+    CountLinkFailure,
+    /// Stop the downlink of the UE's bearers, whose data have this fate.
+    StopDownlink(Fate),
+    /// Detach the UE from its cell. The next cell is `None` if it is unknown.
+    Detach(Option<CellId>),
+    /// Start the UE's entry into a cell.
+    StartEntry(EntryStart),
+    /// Start the UE's entry into this 3G cell.
+    ArriveInUtra(CellId),
+    /// Release the UE's leg in this cell, which is not its serving cell.
+    LeaveLeg(CellId),
+    /// Move the UE and its bearers to this cell.
+    EnterCell(CellId),
+    /// Move the UE to the target of a DAPS handover, and keep the source as a second cell.
+    EnterDapsTarget(CellId),
+    /// Send the RRC complete message.
+    SendComplete,
+    /// Begin the attach procedure in this cell, after contention resolution.
+    SetUp(CellId),
+    /// Fetch the UE's context for this cell. T301 expires at `until`.
+    FetchContext { cell: CellId, until: Time },
+    /// Add the secondary cells that the handover command named.
+    AddCommandedCells,
+    /// Enter the cell of the secondary node that the handover command named.
+    EnterCommandedNode,
+    /// Drop the secondary node that a handover command named.
+    DropCommandedNode,
+    /// Cancel the handover that the network prepares or has commanded.
+    CancelHandover,
+    /// Cancel the path switch, because the link to the UE is lost.
+    StopPathSwitch,
+    /// End the attach attempt without success.
+    FailAttach,
+    /// Stop the messages of the attach procedure.
+    StopAttach,
+    /// Drop all candidates at the UE and in the network.
+    DropCandidates,
+    /// Carry out this step of each data bearer of the UE.
+    Bearers(BearerStep),
     /// Order a preamble in this candidate cell, at the first occasion from this time on.
     OrderPreamble(CellId, Time),
-    /// Make the UE leave its cell for this candidate, as a cell switch command demands.
-    SwitchCell(CellId),
+}
+
+/// Start of a UE's entry into a cell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct EntryStart {
+    pub cell: CellId,
+    pub procedure: Procedure,
+    /// Earliest time of the first transmission.
+    pub ready_at: Time,
+    /// Time at which the timer of the procedure (T304, T301 or T300) expires.
+    pub until: Time,
+    pub method: EntryMethod,
+}
+
+/// Method by which a UE enters a cell.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum EntryMethod {
+    Random,
+    /// Entry from this source, without random access if the configuration allows that.
+    Configured(CellId),
+    /// Entry without random access, with this timing advance.
+    Timed(Span),
+}
+
+/// Step of each data bearer of a UE in a procedure of mobility.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum BearerStep {
+    /// The connection is released. Data under way is lost.
+    Release,
+    /// The source copies packets to the base stations of these candidates.
+    CopyEarly(Candidates),
+    /// The UE leaves for this candidate.
+    LeaveForCandidate(CellId),
+    /// The candidate has received the UE's complete message.
+    CompleteEarly,
+    /// The source ends the copying. `is_there` is true if the UE has reached its candidate.
+    EndEarly {
+        is_there: bool,
+    },
+    /// The source of a DAPS handover begins to copy packets to the target.
+    BeginDaps {
+        source: CellId,
+        target: CellId,
+    },
+    /// The target of a DAPS handover has received the UE's complete message.
+    CompleteDaps,
+    /// The source stops the numbering of packets. Its further packets have this fate.
+    EndDapsNumbering(Fate),
+    /// The source is released.
+    ReleaseDaps,
+    /// The source ends the copying, because the UE stays in the source.
+    EndDaps,
+    DapsSourceFailed,
+    DapsTargetFailed,
 }
 
 /// Inputs of one step of a UE's procedure. A step changes none of its inputs.
@@ -120,8 +231,32 @@ pub(crate) struct Seen<'a> {
     pub serving: Option<CellId>,
     /// Random access in the serving cell. `None` if there is no such cell.
     pub access: Option<CellAccess<'a>>,
+    /// Generation of the serving cell. `None` if there is no such cell.
+    pub generation: Option<Generation>,
+    /// Random access in the cell that the UE enters. `None` if the UE enters no cell.
+    pub entering: Option<CellAccess<'a>>,
     /// Secondary cells of the UE.
     pub secondaries: Aggregation,
+    /// Cells that the UE measures, in the order of their ids.
+    pub measured: &'a [CellId],
+    /// Handover under way or done, until its result row is written. `None` if there is none.
+    pub change: Option<Change>,
+    /// True if the UE uses the attach procedure.
+    pub may_attach: bool,
+    /// True if the UE does not use the latest list of candidates that the network has sent.
+    pub lacks_candidates: bool,
+}
+
+impl Seen<'_> {
+    pub(crate) fn after(&self, span: Span) -> Time {
+        self.now.saturating_add(span)
+    }
+
+    /// True if the UE is connected to a 3G cell.
+    pub(crate) fn is_in_utra(&self) -> bool {
+        let is_utra = |cell| self.config.is_utra(cell);
+        self.is_connected && self.serving.is_some_and(is_utra)
+    }
 }
 
 #[cfg(test)]
@@ -134,7 +269,13 @@ impl<'a> Seen<'a> {
             is_connected: true,
             serving: Some(CellId(0)),
             access: None,
+            generation: Some(Generation::Nr),
+            entering: None,
             secondaries: Aggregation::NONE,
+            measured: &[],
+            change: None,
+            may_attach: false,
+            lacks_candidates: false,
         }
     }
 }
@@ -157,6 +298,11 @@ pub(crate) struct Step<'a> {
     pub fetching: Option<CellId>,
     /// True if the UE's bearers are being set up.
     pub is_attaching: bool,
+    /// True if the source and the target of a DAPS handover serve the UE, or if the UE enters the
+    /// target.
+    pub is_in_daps: bool,
+    /// Handover under way or done, until its result row is written. `None` if there is none.
+    pub change: Option<Change>,
     /// Base station to which the core sends the UE's data.
     pub home: u32,
     /// Number of the next message.

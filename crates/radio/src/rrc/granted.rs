@@ -57,7 +57,7 @@ impl GrantTimes<'_> {
 }
 
 /// State of an entry without random access.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct GrantedAccess {
     grant: FirstGrant,
     /// Timing advance that the UE uses. `None` stands for the correct timing advance.
@@ -129,7 +129,7 @@ impl GrantedAccess {
 }
 
 /// Entry of a UE into a cell.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum EntryAccess {
     /// Entry by random access.
     Random(RandomAccess),

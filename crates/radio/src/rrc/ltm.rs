@@ -12,7 +12,7 @@
 //!
 //! Standard: TS 38.300 §9.2.3.5; TS 38.321 §5.18.35.
 
-use super::effect::{Effect, Effects, Seen};
+use super::effect::{Effect, Effects, EntryMethod, EntryStart, Seen};
 use super::message::Message;
 use super::record::NewRow;
 use crate::config::{EarlySync, LtmConfig};
@@ -60,11 +60,11 @@ pub(crate) struct Ltm {
 
 /// Timing advance of a candidate.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Timing {
+struct Timing {
     cell: CellId,
     until: Time,
     /// Round trip time that the timing advance compensates.
-    pub round_trip: Span,
+    round_trip: Span,
 }
 
 /// Report of levels that has arrived at the network.
@@ -102,10 +102,10 @@ impl Ltm {
 
     /// Handles a due departure of the UE, or the end of the network's wait for the departure.
     /// Returns true if the UE leaves its cell.
-    pub(crate) fn on_due(&mut self, now: Time, effects: &mut Effects) -> bool {
-        let is_due = |(_, at): &mut (CellId, Time)| *at <= now;
+    pub(crate) fn on_due(&mut self, seen: &Seen<'_>, effects: &mut Effects) -> bool {
+        let is_due = |(_, at): &mut (CellId, Time)| *at <= seen.now;
         if let Some((target, _)) = self.leaving.take_if(is_due) {
-            effects.push_back(Effect::SwitchCell(target));
+            self.switch_cell(target, seen, effects);
             return true;
         }
         if self.commanded.take_if(is_due).is_some() {
@@ -115,6 +115,27 @@ impl Ltm {
             effects.push_back(Effect::FailRow(HandoverOutcome::Cancelled));
         }
         false
+    }
+
+    /// Makes the UE leave its cell for a candidate. With a valid timing advance, the UE enters the
+    /// candidate without random access.
+    fn switch_cell(&mut self, target: CellId, seen: &Seen<'_>, effects: &mut Effects) {
+        let (Some(config), Some(source)) = (seen.config.ltm(), seen.serving) else {
+            return;
+        };
+        self.lacks_candidates = seen.lacks_candidates;
+        let timing = self.timing(target, seen.now);
+        let timing = timing.filter(|_| config.early == EarlySync::Both);
+        let fate = seen.config.fate_between(source, target);
+        effects.push_back(Effect::StopDownlink(fate));
+        effects.push_back(Effect::Detach(Some(target)));
+        effects.push_back(Effect::StartEntry(EntryStart {
+            cell: target,
+            procedure: Procedure::Ltm,
+            ready_at: seen.after(config.interruption()),
+            until: seen.after(seen.config.procedure.t304),
+            method: timing.map_or(EntryMethod::Random, |it| EntryMethod::Timed(it.round_trip)),
+        }));
     }
 
     /// Handles a report at the network, which may command a switch or order a preamble.
@@ -256,7 +277,7 @@ impl Ltm {
     }
 
     /// Returns the valid timing advance of a cell. `None` if there is none.
-    pub(crate) fn timing(&self, cell: CellId, now: Time) -> Option<Timing> {
+    fn timing(&self, cell: CellId, now: Time) -> Option<Timing> {
         let mut timings = self.timings.iter();
         timings
             .find(|timing| timing.cell == cell && now < timing.until)
@@ -271,13 +292,7 @@ impl Ltm {
         self.leaving = Some((target, confirmed_at.saturating_add(LEAVES_AFTER)));
     }
 
-    /// Records whether the UE leaves its cell without having received the latest list of
-    /// candidates.
-    pub(crate) fn set_lacks_candidates(&mut self, lacks_candidates: bool) {
-        self.lacks_candidates = lacks_candidates;
-    }
-
-    /// Returns once the value of the last [`Ltm::set_lacks_candidates`], then false.
+    /// Returns true once, if the UE left its cell before it used the latest list of candidates.
     pub(crate) fn take_lacks_candidates(&mut self) -> bool {
         std::mem::take(&mut self.lacks_candidates)
     }

@@ -7,6 +7,7 @@
 //!
 //! Standard: TS 36.423 §8.2; TS 36.413 §8.4; TS 38.423 §8.2; TS 38.413 §8.4.
 
+mod steps;
 mod wire;
 
 use super::backhaul::{NetworkMessages, NetworkNode, NetworkSignal};
@@ -166,11 +167,7 @@ impl Network {
     }
 
     /// Sends the handover request of the source to the target.
-    pub(crate) fn request_handover(
-        &mut self,
-        (source, target): (CellId, CellId),
-        step: &mut Step<'_>,
-    ) {
+    fn request_handover(&mut self, (source, target): (CellId, CellId), step: &mut Step<'_>) {
         let procedure = &step.config.procedure;
         let at = if step.config.exchange_over_links(source, target) {
             self.wire.cancel_all();
@@ -199,7 +196,7 @@ impl Network {
     }
 
     /// Records that the source commands the UE to `target`, and starts the wait for its departure.
-    pub(crate) fn on_command(&mut self, target: CellId, step: &Step<'_>) {
+    fn on_command(&mut self, target: CellId, step: &Step<'_>) {
         let until = step.after(step.config.procedure.overall);
         self.preparation = Preparation::Commanded { until };
         if let Some(BicastStart::After(span)) = step.bicast_to(target) {
@@ -258,11 +255,7 @@ impl Network {
     /// the forwarded data.
     ///
     /// Standard: TS 36.423 §8.2.2; TS 38.423 §8.2.2.
-    pub(crate) fn send_status_transfer(
-        &mut self,
-        (source, target): (CellId, CellId),
-        step: &mut Step<'_>,
-    ) {
+    fn send_status_transfer(&mut self, (source, target): (CellId, CellId), step: &mut Step<'_>) {
         if step.config.exchange_over_links(source, target) && step.config.forwards() {
             let ends = [source, target].map(|cell| step.node_of(cell));
             self.send(NetworkSignal::StatusTransfer, ends, step);
@@ -279,12 +272,14 @@ impl Network {
                 };
                 if step.config.exchange_over_links(source, target) {
                     self.cancel_handover();
-                    step.push(Effect::AnswerExpired(target));
+                    Network::end_preparation(target, RrcEvent::PreparationExpired, step);
                 } else {
                     self.preparation = Preparation::Idle;
                     match step.has_room(target) {
                         true => self.on_accepted(target, step),
-                        false => step.push(Effect::Refused(target)),
+                        false => {
+                            Network::end_preparation(target, RrcEvent::HandoverRefused, step);
+                        }
                     }
                 }
             }
@@ -294,7 +289,7 @@ impl Network {
             }
             Preparation::Commanded { until } if until <= step.now => {
                 self.preparation = Preparation::Idle;
-                step.push(Effect::DepartureExpired);
+                Network::cancel_command(step);
                 self.request_bicast_end(step);
             }
             _ => {}
@@ -350,7 +345,7 @@ impl Network {
 
     /// Requests a path switch from the core, which still sends the UE's data to another base
     /// station.
-    pub(crate) fn request_path_switch(&mut self, cell: CellId, step: &mut Step<'_>) {
+    fn request_path_switch(&mut self, cell: CellId, step: &mut Step<'_>) {
         let after = match step.config.has_links() {
             false => step.config.procedure.core_delay,
             true => {
@@ -408,7 +403,7 @@ impl Network {
             NetworkSignal::Acknowledge(target) => self.on_accepted(target, step),
             NetworkSignal::Refuse(target) => {
                 self.preparation = Preparation::Idle;
-                step.push(Effect::Refused(target));
+                Network::end_preparation(target, RrcEvent::HandoverRefused, step);
             }
             // The simulator uses the same PDCP entity in both cells, so no sequence numbers need to
             // be copied.

@@ -68,7 +68,7 @@ pub(crate) enum Progress {
 }
 
 /// State of a random access procedure.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct RandomAccess {
     is_contention_free: bool,
     /// True if the next preamble is a dedicated one.

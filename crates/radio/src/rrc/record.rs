@@ -68,6 +68,28 @@ fn row_of(ue: UeId, new: NewRow) -> HandoverRow {
     }
 }
 
+/// Time in a result row that a step of the handover sets.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RowTime {
+    Commanded,
+    Bicast,
+    Left,
+    Entered,
+    /// Arrival of the complete message. After an entry without random access, the row already
+    /// contains the time of the first uplink data, which was earlier and stays.
+    Completed,
+    Switched,
+}
+
+/// Handover that a result row describes.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Change {
+    pub procedure: Procedure,
+    pub source: CellId,
+    /// True if the last step of the handover is done.
+    pub is_done: bool,
+}
+
 /// Result row of the handover under way, or of a finished handover until the row is due.
 #[derive(Debug, Clone)]
 pub(crate) struct Record {
@@ -97,9 +119,28 @@ impl Record {
         }
     }
 
-    /// Returns the kind of the handover under way. `None` if there is none.
-    pub(crate) fn procedure(&self) -> Option<Procedure> {
-        self.row.as_ref().map(|row| row.procedure)
+    /// Sets a time of the row to `now`, if a handover is under way.
+    pub(crate) fn stamp(&mut self, what: RowTime, now: Time) {
+        let now_s = seconds(now);
+        self.update_row(|row| match what {
+            RowTime::Commanded => row.commanded_s = now_s,
+            RowTime::Bicast => row.bicast_s = now_s,
+            RowTime::Left => row.left_s = now_s,
+            RowTime::Entered => row.entered_s = now_s,
+            RowTime::Completed if !row.completed_s.is_nan() => {}
+            RowTime::Completed => row.completed_s = now_s,
+            RowTime::Switched => row.switched_s = now_s,
+        });
+    }
+
+    /// Returns the handover under way or done. `None` if there is none.
+    pub(crate) fn change(&self) -> Option<Change> {
+        let row = self.row.as_ref()?;
+        Some(Change {
+            procedure: row.procedure,
+            source: row.source,
+            is_done: self.is_done(),
+        })
     }
 
     /// Records that the last step of the handover is done. Its row follows after a delay.

@@ -9,7 +9,7 @@ use super::granted::EntryAccess;
 use fadeout_core::{CellId, Procedure, Time};
 
 /// Stage of a UE in the procedures of mobility.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Stage {
     /// Connected: the UE is in a cell.
     Connected,
@@ -34,7 +34,7 @@ pub(crate) enum Stage {
 }
 
 /// Stage of a handover with DAPS.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum DapsStage {
     /// The UE is in the source and enters the target.
     Entering(Entry),
@@ -42,14 +42,37 @@ pub(crate) enum DapsStage {
     Both { source: CellId },
 }
 
+/// Action of the UE that is due and needs the radio channel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DueAction {
+    /// Select a cell for the re-establishment of the connection.
+    SelectCell,
+    /// Search a cell for a UE without connection.
+    SearchCell,
+    /// Run a step of the entry into a cell.
+    StepOfAccess,
+    /// Complete the entry into this 3G cell.
+    EnterUtra(CellId),
+}
+
 /// Entry of a UE into a cell, until T304, T301 or T300 expires.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct Entry {
     pub cell: CellId,
     pub access: EntryAccess,
     /// Time at which the timer expires.
     pub until: Time,
     pub procedure: Procedure,
+}
+
+impl Stage {
+    /// Returns the entry into a cell that is under way. `None` if there is none.
+    pub(crate) fn entry(&self) -> Option<Entry> {
+        match *self {
+            Stage::Entering(entry) | Stage::Daps(DapsStage::Entering(entry)) => Some(entry),
+            _ => None,
+        }
+    }
 }
 
 impl Entry {

@@ -7,7 +7,7 @@ use crate::access::plane::moves::Move;
 use crate::bearer::{Drb, UtraBearer};
 use crate::config::{Env, LegId};
 use crate::rrc::message::Message;
-use crate::rrc::record::seconds;
+use crate::rrc::record::RowTime;
 use crate::rrc::stage::Stage;
 use fadeout_core::{CellId, Direction, Probe, Procedure};
 
@@ -32,9 +32,7 @@ impl Managed<'_> {
         self.connect_bearers((leg, |_| true), env);
         self.set_serving_leg(leg);
         self.start_monitoring(cell, env);
-        self.state
-            .record
-            .update_row(|row| row.entered_s = seconds(env.now));
+        self.state.record.stamp(RowTime::Entered, env.now);
     }
 
     /// Connects bearers of the UE to `leg`, if `which` returns true for the bearer.
@@ -68,8 +66,8 @@ impl Managed<'_> {
         self.set_serving_leg(leg);
         self.state.stage = Stage::Attaching;
         self.state.link.reset(env.now, &self.config.monitoring);
+        self.state.record.stamp(RowTime::Entered, env.now);
         self.state.record.update_row(|row| {
-            row.entered_s = seconds(env.now);
             if row.procedure == Procedure::Attach {
                 row.source = cell;
             }

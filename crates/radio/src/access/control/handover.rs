@@ -8,24 +8,20 @@
 //!                      path switch, end marker ◄─ on_complete: the target sends ◄─ complete
 //! ```
 
-use super::conditional::Conditional;
-use super::daps::DapsHandover;
-use super::managed::{Managed, leave_signalling, record_cell_event};
+use super::managed::{Managed, leave_signalling};
 use super::scg::Scg;
 use crate::access::plane::moves::Move;
 use crate::access::plane::stack::Stack;
 use crate::bearer::TransferCounts;
 use crate::config::{Env, Fate, LegId};
 use crate::rrc::attach::Attach;
-use crate::rrc::message::Message;
+use crate::rrc::effect::{Effects, Seen};
 use crate::rrc::network::Network;
 use crate::rrc::policy::HandoverPolicy;
-use crate::rrc::record::{NewRow, seconds};
+use crate::rrc::record::{NewRow, RowTime};
 use crate::rrc::secondary_cells::SecondaryCellChange;
-use crate::rrc::stage::{Entry, Stage};
-use fadeout_core::{
-    CellId, Direction, HandoverOutcome, LinkInfo, Motion, Probe, Procedure, RrcEvent, Span,
-};
+use crate::rrc::stage::{DueAction, Stage};
+use fadeout_core::{CellId, Direction, HandoverOutcome, LinkInfo, Motion, Probe, RrcEvent, Span};
 
 impl Managed<'_> {
     /// Prepares a handover to `target`, after the policy has chosen this cell from a measurement
@@ -37,20 +33,7 @@ impl Managed<'_> {
         if self.is_busy() || target == source {
             return;
         }
-        let kind = self.config.procedure_kind();
-        self.begin_row(NewRow::triggered(kind, [source, target], env.now), env);
-        record_cell_event((self.ue, target), RrcEvent::HandoverRequest, env);
-        self.with_network(env, |network, step| {
-            network.request_handover((source, target), step);
-        });
-        if self.config.is_daps() {
-            return;
-        }
-        let starts_at = env.now.saturating_add(self.config.usual_preparation());
-        self.notify_listeners(LinkInfo::BlockagePredicted {
-            starts_at,
-            lasts: self.config.procedure.interruption + self.config.access.predicted_duration(),
-        });
+        self.with_network(env, |network, step| network.prepare([source, target], step));
     }
 
     /// Prepares the handover that the timetable gives, if it is due and the UE is in another cell.
@@ -125,28 +108,9 @@ impl Managed<'_> {
     pub(crate) fn proceed<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
         let now = env.now;
         self.with_network(env, Network::on_source_due);
-        match self.state.stage {
-            _ if self.state.has_link() && self.state.link.has_failed(now) => {
-                self.fail_link(env);
-            }
-            Stage::Selecting { until, .. } if until <= now => self.lose_connection(env),
-            Stage::Selecting { at, until } if at <= now => {
-                let again = self.config.monitoring.cell_selection;
-                if !self.select(Procedure::Reestablishment, motion, env) {
-                    let at = now.saturating_add(again);
-                    self.state.stage = Stage::Selecting { at, until };
-                }
-            }
-            Stage::Entering(_) => self.advance_entry(motion, env),
-            Stage::Arriving { cell, at } if at <= now => self.enter_utra(cell, env),
-            Stage::Fetching { at, .. } if at <= now => self.finish_reestablishment(env),
-            Stage::Fetching { cell, until, .. } if until <= now => {
-                self.leave_leg(cell);
-                self.record_event(RrcEvent::AccessFailure, env);
-                self.lose_connection(env);
-            }
-            Stage::Released { at } if at <= now => self.search(motion, env),
-            _ => {}
+        match self.state.has_link() && self.state.link.has_failed(now) {
+            true => self.fail_link(env),
+            false => self.proceed_stage(Stage::on_due, motion, env),
         }
         self.with_attach(env, Attach::on_ue_due);
         self.with_attach(env, Attach::on_due);
@@ -154,15 +118,32 @@ impl Managed<'_> {
         self.with_effects(env, |state, seen, effects| {
             state.secondary_cell_change.on_due(seen, effects);
         });
-        DapsHandover(self).proceed(motion, env);
+        self.proceed_stage(Stage::on_daps_due, motion, env);
         Scg(self).proceed(motion, env);
         self.proceed_ltm(motion, env);
-        Conditional(self).proceed(env);
+        self.with_effects(env, |state, seen, effects| {
+            state.survey.conditions.on_due(seen, effects);
+        });
         self.follow_timetable(env);
         self.with_network(env, Network::on_due);
         self.service.expire_marker_waits(self.ue, env);
         if self.state.record.due_at() <= now {
             self.end_row(env);
+        }
+    }
+
+    /// Runs a step of the UE's stage, and the action that the step needs.
+    fn proceed_stage<M: Motion>(
+        &mut self,
+        step: fn(&mut Stage, &Seen<'_>, &mut Effects) -> Option<DueAction>,
+        motion: &mut M,
+        env: &mut Env<'_, impl Probe>,
+    ) {
+        let due = self.with_effects(env, |state, seen, effects| {
+            step(&mut state.stage, seen, effects)
+        });
+        if let Some(action) = due {
+            self.act(action, motion, env);
         }
     }
 
@@ -174,33 +155,8 @@ impl Managed<'_> {
         let ue = self.ue;
         self.moves.push(Move::Path { ue, cell });
         self.record_event(RrcEvent::PathSwitched, env);
-        self.state
-            .record
-            .update_row(|row| row.switched_s = seconds(env.now));
+        self.state.record.stamp(RowTime::Switched, env.now);
         self.state.record.on_done(env.now);
-    }
-
-    /// Sends the handover command, after the target has accepted the UE.
-    pub(crate) fn send_command(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
-        self.with_network(env, |network, step| network.on_command(target, step));
-        self.state
-            .record
-            .update_row(|row| row.commanded_s = seconds(env.now));
-        record_cell_event((self.ue, target), RrcEvent::CommandSent, env);
-        self.send(Direction::Downlink, Message::Command(target), env);
-        self.recall_utra_packets();
-        let Some(source) = self.service.stack.serving_cell(self.ue) else {
-            return;
-        };
-        self.with_network(env, |network, step| {
-            network.send_status_transfer((source, target), step);
-        });
-        if self.config.is_daps() {
-            return DapsHandover(self).begin_copies([source, target], env);
-        }
-        Conditional(self).end_copies(env);
-        let fate = self.config.fate_between(source, target);
-        self.stop_downlink(fate, env);
     }
 
     /// Stops the downlink of the UE's bearers at the base station to which the core sends their
@@ -212,22 +168,6 @@ impl Managed<'_> {
             drb.mobile()
                 .stop(stations, fate, env, &mut self.service.stack.storage);
         }
-    }
-
-    /// Cancels a handover because the UE has not left the source in time. The source continues to
-    /// serve the UE.
-    pub(crate) fn cancel_handover(&mut self, env: &mut Env<'_, impl Probe>) {
-        if !matches!(self.state.stage, Stage::Connected) {
-            return;
-        }
-        // A handover command that arrives later must have no effect.
-        self.state.messages.cancel_command();
-        self.notify_listeners(LinkInfo::BlockageEnded);
-        self.record_event(RrcEvent::SourceResumed, env);
-        self.fail_row(HandoverOutcome::Cancelled, env);
-        Scg(self).cancel_request(env);
-        DapsHandover(self).end_copies();
-        self.resume_downlink(env);
     }
 
     /// Resumes the downlink of the UE's bearers at the base station of the serving cell.
@@ -259,47 +199,12 @@ impl Managed<'_> {
         }
     }
 
-    /// Handles the handover command at the UE, which leaves the source for the target.
-    pub(crate) fn on_command(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
-        if !self.state.is_connected() {
-            return;
-        }
-        record_cell_event((self.ue, target), RrcEvent::CommandReceived, env);
-        if self.config.is_daps() {
-            return DapsHandover(self).on_command(target, env);
-        }
-        let procedure = &self.config.procedure;
-        let ready_at = env.now.saturating_add(match self.is_in_utra() {
-            true => procedure.from_utra,
-            false => procedure.interruption,
-        });
-        let source = self.service.stack.serving_cell(self.ue);
-        self.detach(Some(target), env);
-        if self.start_utra_change(target, env) {
-            return;
-        }
-        let procedure = &self.config.procedure;
-        let until = env.now.saturating_add(procedure.t304);
-        let access = self.entry_access([source.unwrap_or(target), target], ready_at);
-        if self.leg_in(target).is_none() {
-            return self.reselect(env);
-        }
-        self.state.stage = Stage::Entering(Entry {
-            cell: target,
-            access,
-            until,
-            procedure: Procedure::Handover,
-        });
-    }
-
     /// Detaches the UE from its cell. MAC is reset, and RLC and PDCP are re-established. `target`
     /// is `None` if the next cell is unknown.
     pub(crate) fn detach(&mut self, target: Option<CellId>, env: &mut Env<'_, impl Probe>) {
         let ue = self.ue;
         let source = self.service.stack.serving_cell(ue);
-        self.state
-            .record
-            .update_row(|row| row.left_s = seconds(env.now));
+        self.state.record.stamp(RowTime::Left, env.now);
         if !self.stop_beam_monitoring(env) {
             self.with_effects(env, |state, _, effects| state.rates.on_left(effects));
             self.notify_listeners(LinkInfo::BlockageBegan);
@@ -355,44 +260,6 @@ impl Managed<'_> {
             self.service.set_gaps(leg, gaps);
         }
         Some(leg)
-    }
-
-    /// Moves the UE's bearers to a cell and sends the complete message.
-    pub(crate) fn complete_entry(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) {
-        self.enter_cell(cell, env);
-        self.send_complete(env);
-    }
-
-    /// Handles the UE's complete message at the base station.
-    pub(crate) fn on_complete(&mut self, env: &mut Env<'_, impl Probe>) {
-        self.record_event(RrcEvent::CompleteReceived, env);
-        if !matches!(self.state.stage, Stage::Daps(_)) {
-            self.notify_listeners(LinkInfo::BlockageEnded);
-        }
-        self.report_rate(env);
-        // After an entry without random access, the row already contains the time of the first
-        // uplink data, which was earlier.
-        self.state.record.update_row(|row| {
-            if row.completed_s.is_nan() {
-                row.completed_s = seconds(env.now);
-            }
-        });
-        let Some(cell) = self.service.stack.serving_cell(self.ue) else {
-            return;
-        };
-        let waits =
-            DapsHandover(self).on_complete(cell, env) || Conditional(self).on_complete(cell, env);
-        if !waits {
-            self.resume_downlink(env);
-        }
-        if self.state.network.is_home(self.config, cell) {
-            if self.with_attach(env, Attach::report_bearers) != Some(true) {
-                self.state.record.on_done(env.now);
-            }
-        } else {
-            self.with_network(env, |network, step| network.request_path_switch(cell, step));
-        }
-        self.offer_secondary_cells(env);
     }
 
     /// Returns the base station of the UE's serving cell. If the UE has no serving cell, returns

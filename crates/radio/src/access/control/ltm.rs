@@ -10,16 +10,13 @@
 //! Standard: TS 38.300 §9.2.3.5; TS 38.321 §5.18.35; TS 38.331 §5.3.5.18.
 
 use super::managed::{Managed, record_cell_event};
-use super::random_access::is_to_candidate;
 use crate::air::InstantCache;
 use crate::air::measure::round_trip;
 use crate::cell::CellMac;
-use crate::config::{EarlySync, Env, LtmConfig, MOST_CANDIDATES, MobilityConfig, RadioError};
-use crate::rrc::granted::EntryAccess;
+use crate::config::{Env, LtmConfig, MOST_CANDIDATES, MobilityConfig, RadioError};
+use crate::rrc::entry::is_to_candidate;
 use crate::rrc::ltm::LevelReport;
-use crate::rrc::random_access::RandomAccess;
-use crate::rrc::stage::{Entry, Stage};
-use fadeout_core::{CellId, Direction, Motion, Probe, Procedure, RrcEvent, Span, Time};
+use fadeout_core::{CellId, Direction, Motion, Probe, RrcEvent, Span, Time};
 
 /// Checks that MAC may switch UEs among all cells.
 ///
@@ -58,7 +55,7 @@ impl Managed<'_> {
         };
         let leaves = self.with_effects(env, |state, seen, effects| {
             let ltm = state.ltm.as_mut()?;
-            Some(ltm.on_due(seen.now, effects))
+            Some(ltm.on_due(seen, effects))
         });
         if leaves == Some(false) {
             self.send_ordered_preamble(motion, env);
@@ -111,8 +108,8 @@ impl Managed<'_> {
         if !is_heard[Direction::Uplink.index()] || self.state.network.is_busy() {
             return;
         }
-        let record = &self.state.record;
-        let is_in_change = record.procedure().is_some() && !record.is_done();
+        let change = self.state.record.change();
+        let is_in_change = change.is_some_and(|change| !change.is_done);
         let Some(ltm) = &self.state.ltm else {
             return;
         };
@@ -161,40 +158,6 @@ impl Managed<'_> {
         });
     }
 
-    /// Starts the UE's switch to a candidate.
-    pub(crate) fn begin_switch(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
-        let now = env.now;
-        let Some(config) = self.config.ltm() else {
-            return;
-        };
-        let Some(source) = self.service.stack.serving_cell(self.ue) else {
-            return;
-        };
-        let (conditions, messages) = (&self.state.survey.conditions, &self.state.messages);
-        let lacks_candidates = conditions.has_received() || messages.has_candidates();
-        let timing = self.state.ltm.as_mut().and_then(|ltm| {
-            ltm.set_lacks_candidates(lacks_candidates);
-            ltm.timing(target, now)
-        });
-        let fate = self.config.fate_between(source, target);
-        self.stop_downlink(fate, env);
-        self.detach(Some(target), env);
-        if self.leg_in(target).is_none() {
-            return self.reselect(env);
-        }
-        let ready_at = now.saturating_add(config.interruption());
-        let access = match timing.filter(|_| config.early == EarlySync::Both) {
-            Some(timing) => self.granted_entry(target, timing.round_trip, ready_at),
-            None => EntryAccess::Random(RandomAccess::new(self.access_in(target), ready_at, true)),
-        };
-        self.state.stage = Stage::Entering(Entry {
-            cell: target,
-            access,
-            until: now.saturating_add(self.config.procedure.t304),
-            procedure: Procedure::Ltm,
-        });
-    }
-
     /// Sends the preamble that a PDCCH order requested, if the time of that preamble has come. The
     /// candidate cell measures the timing advance with the preamble.
     fn send_ordered_preamble<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
@@ -225,10 +188,9 @@ impl Managed<'_> {
     /// Updates the list of candidates in the new cell. The old cell is added, and the other
     /// candidates stay in the list.
     pub(crate) fn update_candidates(&mut self, cell: CellId, env: &Env<'_, impl Probe>) {
-        let mut source = None;
-        self.state.record.update_row(|row| {
-            source = Some(row.source).filter(|_| is_to_candidate(row.procedure));
-        });
+        let change = self.state.record.change();
+        let change = change.filter(|change| is_to_candidate(change.procedure));
+        let source = change.map(|change| change.source);
         let cells = self.cells;
         let place = |cell: CellId| cells.binary_search(&cell).ok();
         let survey = &mut self.state.survey;
@@ -241,18 +203,5 @@ impl Managed<'_> {
         if source.is_some() {
             survey.conditions.set_candidates(env.now, all.into_iter());
         }
-    }
-
-    /// Handles the UE's complete message at the target. The candidates stay prepared.
-    pub(crate) fn on_switched(&mut self, cell: CellId, env: &mut Env<'_, impl Probe>) {
-        let mut source = cell;
-        self.state.record.update_row(|row| source = row.source);
-        let ltm = self.state.ltm.as_mut();
-        let lacks_candidates = ltm.is_some_and(|ltm| ltm.take_lacks_candidates());
-        self.with_network(env, |network, step| {
-            network
-                .candidacy
-                .on_switched([source, cell], lacks_candidates, step);
-        });
     }
 }

@@ -1,11 +1,11 @@
 //! Mobility management of UEs: measurements, procedures, and the decisions of base stations.
 
 mod beam_failure;
+mod bearer_steps;
 mod carriers;
 mod cell_entry;
-pub(super) mod conditional;
-pub(super) mod daps;
-mod failure;
+mod daps;
+mod entry;
 mod gaps;
 mod handover;
 mod link_evaluation;

@@ -1,14 +1,13 @@
 //! Effects of the network on one UE: bicast, data forwarding, and the end of a handover.
 
-use super::conditional::Conditional;
-use super::daps::DapsHandover;
 use super::managed::{Managed, record_cell_event};
-use super::scg::Scg;
 use crate::access::plane::moves::Move;
 use crate::config::Env;
-use crate::rrc::record::seconds;
-use crate::rrc::stage::Stage;
-use fadeout_core::{CellId, HandoverOutcome, LinkInfo, Probe, RrcEvent, Span};
+use crate::rrc::attach::Attach;
+use crate::rrc::effect::BearerStep;
+use crate::rrc::entry::is_to_candidate;
+use crate::rrc::record::RowTime;
+use fadeout_core::{CellId, Probe, RrcEvent, Span};
 
 impl Managed<'_> {
     /// Starts bicasting: the core also sends the UE's packets to the base station of `target`. The
@@ -24,9 +23,7 @@ impl Managed<'_> {
         }
         self.moves.push(Move::Bicast { ue, cell: target });
         record_cell_event((ue, target), RrcEvent::BicastBegan, env);
-        self.state
-            .record
-            .update_row(|row| row.bicast_s = seconds(env.now));
+        self.state.record.stamp(RowTime::Bicast, env.now);
     }
 
     /// Forwards the UE's data from the first of two base stations to the second, after the network
@@ -38,12 +35,15 @@ impl Managed<'_> {
         env: &mut Env<'_, impl Probe>,
     ) {
         let fate = self.config.fate(ends, delay);
-        Conditional(self).end_copies(env);
-        if !DapsHandover(self).on_target_entered(fate, env) {
+        self.end_early_copies(env);
+        let is_in_both = self.with_effects(env, |state, _, effects| {
+            state.stage.on_target_entered(fate, effects)
+        });
+        if !is_in_both {
             self.stop_downlink(fate, env);
         }
         if self.config.notifies_source() {
-            Conditional(self).release_markers(env);
+            self.release_markers(env);
         }
     }
 
@@ -59,24 +59,33 @@ impl Managed<'_> {
         self.record_event(RrcEvent::BicastEnded, env);
     }
 
-    /// Ends a handover that the target refused or did not answer in time. The UE stays in its cell.
-    pub(crate) fn end_refused(
-        &mut self,
-        target: CellId,
-        (event, outcome): (RrcEvent, HandoverOutcome),
-        env: &mut Env<'_, impl Probe>,
-    ) {
-        self.notify_listeners(LinkInfo::BlockageEnded);
-        record_cell_event((self.ue, target), event, env);
-        Scg(self).cancel_request(env);
-        self.fail_row(outcome, env);
+    /// Sends the handover command, after the target has accepted the UE.
+    pub(crate) fn send_command(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
+        self.with_network(env, |network, step| network.command(target, step));
     }
 
-    /// Completes re-establishment in the cell that has fetched the context of the UE.
-    pub(crate) fn finish_reestablishment(&mut self, env: &mut Env<'_, impl Probe>) {
-        if let Stage::Fetching { cell, .. } = self.state.stage {
-            self.record_event(RrcEvent::Reestablished, env);
-            self.complete_entry(cell, env);
+    /// Handles the UE's complete message at the base station.
+    pub(crate) fn on_complete(&mut self, env: &mut Env<'_, impl Probe>) {
+        let change = self.state.record.change();
+        let is_switch = change.is_some_and(|change| is_to_candidate(change.procedure));
+        let ltm = self.state.ltm.as_mut().filter(|_| is_switch);
+        let lacks_candidates = ltm.is_some_and(|ltm| ltm.take_lacks_candidates());
+        self.with_network(env, |network, step| {
+            network.on_complete(lacks_candidates, step);
+        });
+    }
+
+    /// Reports the UE's bearers to a core that waits for them. Otherwise the handover is done.
+    pub(crate) fn report_bearers(&mut self, env: &mut Env<'_, impl Probe>) {
+        if self.with_attach(env, Attach::report_bearers) != Some(true) {
+            self.state.record.on_done(env.now);
         }
+    }
+
+    /// Drops all candidates, because the UE has lost its connection.
+    pub(crate) fn drop_candidates(&mut self, env: &mut Env<'_, impl Probe>) {
+        self.state.survey.conditions.clear();
+        self.step_bearers(BearerStep::EndEarly { is_there: false }, env);
+        self.with_network(env, |network, step| network.candidacy.cancel_all(step));
     }
 }

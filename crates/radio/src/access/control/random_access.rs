@@ -4,6 +4,7 @@ use super::managed::{Managed, record_cell_event};
 use crate::air::uplink_power;
 use crate::config::{Env, LegId};
 use crate::rrc::contention::{Contention, Contest, Drawn};
+use crate::rrc::entry::is_to_candidate;
 use crate::rrc::random_access::{AccessStep, CellAccess, Progress, RandomAccess};
 use fadeout_core::{CellId, Direction, Motion, Probe, Procedure, RrcEvent};
 
@@ -12,12 +13,6 @@ impl Managed<'_> {
     pub(crate) fn is_answered(&self, cell: CellId, procedure: Procedure) -> bool {
         !is_to_candidate(procedure) || self.state.network.candidacy.has_reservation(cell)
     }
-}
-
-/// Returns true if the procedure enters a candidate cell, which was prepared in advance.
-pub(crate) fn is_to_candidate(procedure: Procedure) -> bool {
-    use Procedure::{Conditional, Ltm, Recovery};
-    matches!(procedure, Conditional | Ltm | Recovery)
 }
 
 /// Runs a step of random access on a leg and counts its preambles.

@@ -13,23 +13,15 @@ use crate::access::plane::pass_on::schedule_pass_on;
 use crate::bearer::UtraBearer;
 use crate::config::Env;
 use crate::rrc::message::Message;
-use crate::rrc::record::seconds;
+use crate::rrc::record::RowTime;
 use crate::rrc::stage::Stage;
 use fadeout_core::{CellId, Direction, Probe};
 
 impl Managed<'_> {
-    /// Starts the UE's change to `target` if `target` is a cell of 3G. Returns false otherwise.
-    pub(crate) fn start_utra_change(
-        &mut self,
-        target: CellId,
-        env: &mut Env<'_, impl Probe>,
-    ) -> bool {
-        if !self.config.is_utra(target) {
-            return false;
-        }
+    /// Starts the UE's change to a cell of 3G.
+    pub(crate) fn start_utra_change(&mut self, target: CellId, env: &mut Env<'_, impl Probe>) {
         if self.leg_in(target).is_none() {
-            self.reselect(env);
-            return true;
+            return self.reselect(env);
         }
         let stack = &mut self.service.stack;
         for bearer in stack.ues[self.ue.index()].all_bearers() {
@@ -39,7 +31,6 @@ impl Managed<'_> {
         let takes = self.config.procedure.utra_interruption;
         let at = env.now.saturating_add(takes);
         self.state.stage = Stage::Arriving { cell: target, at };
-        true
     }
 
     /// Completes the UE's entry into a cell of 3G. The UE's bearers now hand packets to links of
@@ -59,9 +50,7 @@ impl Managed<'_> {
         state.stage = Stage::Connected;
         state.network.on_entered();
         state.survey.on_new_serving_cell();
-        state
-            .record
-            .update_row(|row| row.entered_s = seconds(env.now));
+        state.record.stamp(RowTime::Entered, env.now);
         self.start_beam_monitoring(cell, env.now);
         self.moves.push(Move::Uplink { ue, cell });
         self.send(Direction::Uplink, Message::Complete, env);

@@ -69,6 +69,8 @@ impl Rig {
             is_connected: false,
             fetching: None,
             is_attaching: self.is_attaching,
+            is_in_daps: false,
+            change: None,
             home: self.home,
             next_message: &mut self.next_message,
             effects: &mut effects,

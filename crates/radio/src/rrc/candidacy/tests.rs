@@ -76,6 +76,8 @@ impl Stations {
             is_connected: true,
             fetching: None,
             is_attaching: false,
+            is_in_daps: false,
+            change: None,
             home: 0,
             next_message: &mut self.next_message,
             effects: &mut acts,
@@ -358,4 +360,28 @@ fn candidates_of_other_base_stations_hear_once_of_the_copies_that_come() {
     let _ = stations.until(111);
     let acts = stations.arrive(112, 5);
     assert_eq!(acts, [send(6, [10, 13], 100), Effect::SendCandidates]);
+}
+
+#[test]
+fn the_list_is_sent_to_a_connected_ue_and_copies_only_if_configured() {
+    for forwards_early in [false, true] {
+        let mut stations = Stations::new(Signalling::FixedDelays);
+        if let CellChange::Conditional(config) = &mut stations.config.change {
+            config.forwards_early = forwards_early;
+        }
+        stations.want(100, &[1, 2]);
+        stations.until(200);
+        let sent = stations.run_step(200, |candidacy, step| candidacy.configure(step));
+        let mut all = Candidates::NONE;
+        [1, 2].iter().for_each(|&cell| all.add(CellId(cell)));
+        let copies = Effect::Bearers(BearerStep::CopyEarly(all));
+        let list = Effect::SendMessage(Direction::Downlink, Message::Candidates(all));
+        assert_eq!(sent.contains(&copies), forwards_early);
+        assert_eq!(sent.last(), Some(&list));
+        let unconnected = stations.run_step(200, |candidacy, step| {
+            step.is_connected = false;
+            candidacy.configure(step);
+        });
+        assert_eq!(unconnected, []);
+    }
 }

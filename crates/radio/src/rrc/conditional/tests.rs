@@ -1,7 +1,7 @@
 //! Tests of the execution conditions, and of the effects at their times.
 
 use super::*;
-use crate::config::{EventKind, Scope};
+use crate::config::{CellChange, ConditionalConfig, EventKind, MobilityConfig, Scope};
 
 fn at_ms(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
@@ -13,6 +13,32 @@ const A5: EventKind = EventKind::A5 {
     serving: -95.0,
     neighbour: -90.0,
 };
+
+/// Cells that the UE measures. Its serving cell is the first.
+const MEASURED: [CellId; 3] = [CellId(10), CellId(11), CellId(12)];
+
+fn config(recovers: bool) -> MobilityConfig {
+    MobilityConfig {
+        change: CellChange::Conditional(ConditionalConfig {
+            conditions: Vec::new(),
+            most_candidates: 2,
+            hold: Span::MAX,
+            recovers,
+            forwards_early: false,
+            commanding: Vec::new(),
+        }),
+        ..MobilityConfig::bare()
+    }
+}
+
+fn recovers_in(conditions: &mut Conditions, cell: u32, recovers: bool) -> bool {
+    let config = config(recovers);
+    let seen = Seen {
+        measured: &MEASURED,
+        ..Seen::connected(&config, Time::ZERO)
+    };
+    conditions.recovers_in(CellId(cell), &seen)
+}
 
 fn condition(kind: EventKind, time_to_trigger: u64) -> MeasurementEvent {
     MeasurementEvent {
@@ -117,7 +143,7 @@ fn candidates_are_in_use_when_the_message_is_processed_and_end_with_the_cell() {
     let levels = [-90.0, -80.0, -70.0].map(Level::from);
     let mut named = Candidates::NONE;
     named.add(CellId(7));
-    conditions.on_received(at_ms(20), named);
+    conditions.received = Some((at_ms(20), named));
     assert_eq!(conditions.wake_at(), at_ms(20));
     assert_eq!(conditions.take_received(at_ms(19)), None);
     assert_eq!(conditions.take_received(at_ms(20)), Some(named));
@@ -129,11 +155,11 @@ fn candidates_are_in_use_when_the_message_is_processed_and_end_with_the_cell() {
     conditions.on_samples(at_ms(40), 0, &levels);
     assert_eq!(conditions.wake_at(), at_ms(70));
     assert_eq!(conditions.take_departure(at_ms(70)), Some(1));
-    assert!(conditions.recovers_in(2), "a failure may");
-    assert!(!conditions.recovers_in(1), "once");
+    assert!(recovers_in(&mut conditions, 12, true), "a failure may");
+    assert!(!recovers_in(&mut conditions, 11, true), "once");
     conditions.clear();
     assert!(conditions.is_idle() && conditions.wake_at().is_never());
-    assert!(!conditions.recovers_in(1));
+    assert!(!recovers_in(&mut conditions, 11, true));
 }
 
 #[test]
@@ -202,9 +228,12 @@ fn levels_of_candidates_must_be_known() {
 
 /// Returns the effects of the due steps of a UE that measures cells 10, 11 and 12.
 fn due(conditions: &mut Conditions, ms: u64) -> Vec<Effect> {
-    let config = crate::config::MobilityConfig::bare();
-    let (seen, mut effects) = (Seen::connected(&config, at_ms(ms)), Effects::new());
-    conditions.on_due(&[10, 11, 12].map(CellId), &seen, &mut effects);
+    let (config, mut effects) = (config(true), Effects::new());
+    let seen = Seen {
+        measured: &MEASURED,
+        ..Seen::connected(&config, at_ms(ms))
+    };
+    conditions.on_due(&seen, &mut effects);
     effects.into()
 }
 
@@ -214,7 +243,13 @@ fn received() -> Conditions {
     let mut conditions = Conditions::new(&[event], Span::from_millis(40), 3);
     let mut all = Candidates::NONE;
     all.add(CellId(12));
-    conditions.on_received(at_ms(10), all);
+    let (config, mut effects) = (config(true), Effects::new());
+    let seen = Seen::connected(&config, Time::ZERO);
+    conditions.on_candidates(all, &seen, &mut effects);
+    assert_eq!(
+        effects,
+        [Effect::RecordEvent(None, RrcEvent::CandidatesReceived)]
+    );
     conditions
 }
 
@@ -234,7 +269,7 @@ fn a_departure_is_predicted_and_then_executed() {
     due(&mut conditions, 10);
     let levels = [-90.0, -60.0, -80.0].map(Level::from);
     conditions.on_samples(at_ms(40), 0, &levels);
-    let config = crate::config::MobilityConfig::bare();
+    let config = config(true);
     let access = &config.access;
     let lasts = config.procedure.interruption + access.occasion_period;
     let predicted = LinkInfo::BlockagePredicted {
@@ -243,8 +278,22 @@ fn a_departure_is_predicted_and_then_executed() {
     };
     assert_eq!(due(&mut conditions, 40), [Effect::Notify(predicted)]);
     assert!(due(&mut conditions, 79).is_empty());
-    let execute = Effect::ExecuteHandover(CellId(12));
-    assert_eq!(due(&mut conditions, 80), [execute]);
+    let target = CellId(12);
+    let left = [
+        Effect::RecordEvent(Some(target), RrcEvent::ConditionsMet),
+        Effect::BeginCandidateRow(target),
+        Effect::StopDownlink(Fate::Kept),
+        Effect::Detach(Some(target)),
+        Effect::Bearers(BearerStep::LeaveForCandidate(target)),
+        Effect::StartEntry(EntryStart {
+            cell: target,
+            procedure: Procedure::Conditional,
+            ready_at: at_ms(80) + config.procedure.interruption,
+            until: at_ms(80) + config.procedure.t304,
+            method: EntryMethod::Random,
+        }),
+    ];
+    assert_eq!(due(&mut conditions, 80), left);
 }
 
 #[test]
@@ -259,4 +308,44 @@ fn a_departure_that_is_off_is_announced() {
     }
     conditions.on_samples(at_ms(119), 0, &[-90.0, -60.0, -95.0].map(Level::from));
     assert!(due(&mut conditions, 119).is_empty());
+}
+
+#[test]
+fn a_ue_without_a_connection_leaves_for_no_candidate() {
+    let mut conditions = received();
+    due(&mut conditions, 10);
+    let levels = [-90.0, -60.0, -80.0].map(Level::from);
+    conditions.on_samples(at_ms(40), 0, &levels);
+    let (config, mut effects) = (config(true), Effects::new());
+    let seen = Seen {
+        is_connected: false,
+        measured: &MEASURED,
+        ..Seen::connected(&config, at_ms(80))
+    };
+    conditions.on_due(&seen, &mut effects);
+    assert!(effects.is_empty());
+}
+
+#[test]
+fn a_ue_recovers_only_in_a_candidate_and_only_if_the_network_allows_it() {
+    let mut conditions = received();
+    due(&mut conditions, 10);
+    assert!(!recovers_in(&mut conditions, 12, false));
+    assert!(!recovers_in(&mut conditions, 11, true), "no candidate");
+    assert!(!recovers_in(&mut conditions, 99, true), "not measured");
+    assert!(recovers_in(&mut conditions, 12, true));
+}
+
+#[test]
+fn candidates_take_longer_to_process_in_lte() {
+    let config = config(true);
+    for (generation, ms) in [(Generation::Lte, 15), (Generation::Nr, 10)] {
+        let mut conditions = Conditions::new(&[], Span::from_millis(40), 3);
+        let seen = Seen {
+            generation: Some(generation),
+            ..Seen::connected(&config, at_ms(100))
+        };
+        conditions.on_candidates(Candidates::NONE, &seen, &mut Effects::new());
+        assert_eq!(conditions.wake_at(), at_ms(100 + ms));
+    }
 }

@@ -43,6 +43,7 @@ fn mobility(early: EarlySync) -> MobilityConfig {
         commanding: Vec::new(),
     };
     MobilityConfig {
+        stations: vec![7; 3],
         change: CellChange::Ltm(candidates, config(early)),
         ..MobilityConfig::bare()
     }
@@ -50,9 +51,35 @@ fn mobility(early: EarlySync) -> MobilityConfig {
 
 /// Returns true if the UE leaves its cell at `ms`, with the effects of this instant.
 fn due(ltm: &mut Ltm, ms: u64) -> (bool, Vec<Effect>) {
-    let mut effects = Effects::new();
-    let leaves = ltm.on_due(at_ms(ms), &mut effects);
+    due_with(ltm, ms, false)
+}
+
+/// Returns the same as [`due`], for a UE that may lack candidates.
+fn due_with(ltm: &mut Ltm, ms: u64, lacks_candidates: bool) -> (bool, Vec<Effect>) {
+    let (config, mut effects) = (mobility(EarlySync::Both), Effects::new());
+    let seen = Seen {
+        lacks_candidates,
+        ..Seen::connected(&config, at_ms(ms))
+    };
+    let leaves = ltm.on_due(&seen, &mut effects);
     (leaves, effects.into())
+}
+
+/// Returns the effects of a UE that leaves for [`A`] at `ms`.
+fn switch(ms: u64, method: EntryMethod) -> Vec<Effect> {
+    let config = mobility(EarlySync::Both);
+    let interruption = config.ltm().expect("LTM").interruption();
+    vec![
+        Effect::StopDownlink(config.fate_between(CellId(0), A)),
+        Effect::Detach(Some(A)),
+        Effect::StartEntry(EntryStart {
+            cell: A,
+            procedure: Procedure::Ltm,
+            ready_at: at_ms(ms) + interruption,
+            until: at_ms(ms) + config.procedure.t304,
+            method,
+        }),
+    ]
 }
 
 /// Returns the effects of a report of these candidates by a UE whose cell has -90 dBm.
@@ -136,7 +163,7 @@ fn the_ue_leaves_three_milliseconds_behind_its_feedback() {
     assert_eq!(effects, [row(A, RrcEvent::CommandReceived)]);
     assert_eq!(ltm.wake_at(false), at_ms(57));
     assert_eq!(due(&mut ltm, 56), (false, vec![]));
-    assert_eq!(due(&mut ltm, 57), (true, vec![Effect::SwitchCell(A)]));
+    assert_eq!(due(&mut ltm, 57), (true, switch(57, EntryMethod::Random)));
     assert_eq!(due(&mut ltm, 58), (false, vec![]));
 }
 
@@ -148,7 +175,7 @@ fn a_command_that_the_ue_has_received_does_not_expire() {
     ltm.on_command(A, at_ms(98), &mut Effects::new());
     assert_eq!(due(&mut ltm, 100), (false, vec![]));
     assert!(ltm.is_switching());
-    assert_eq!(due(&mut ltm, 101), (true, vec![Effect::SwitchCell(A)]));
+    assert_eq!(due(&mut ltm, 101), (true, switch(101, EntryMethod::Random)));
 }
 
 #[test]
@@ -218,7 +245,8 @@ fn a_ue_without_a_cell_gets_no_command() {
 fn the_ue_says_once_that_it_lacks_candidates() {
     let mut ltm = Ltm::new();
     assert!(!ltm.take_lacks_candidates());
-    ltm.set_lacks_candidates(true);
+    ltm.on_command(A, at_ms(54), &mut Effects::new());
+    due_with(&mut ltm, 57, true);
     assert!(ltm.take_lacks_candidates() && !ltm.take_lacks_candidates());
 }
 
@@ -254,4 +282,14 @@ fn reports_follow_each_other_by_the_period_while_there_are_candidates() {
     assert_eq!(ltm.wake_at(true), at_ms(60));
     assert!(!ltm.is_report_due(at_ms(59), period) && ltm.is_report_due(at_ms(60), period));
     assert_eq!(ltm.wake_at(true), at_ms(80));
+}
+
+#[test]
+fn with_a_timing_advance_the_ue_needs_no_random_access() {
+    let mut ltm = Ltm::new();
+    let round_trip = Span::from_nanos(700);
+    ltm.on_preamble(at_ms(30), A, round_trip);
+    ltm.on_command(A, at_ms(54), &mut Effects::new());
+    let timed = EntryMethod::Timed(round_trip);
+    assert_eq!(due(&mut ltm, 57), (true, switch(57, timed)));
 }

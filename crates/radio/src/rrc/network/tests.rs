@@ -2,8 +2,9 @@
 
 use super::*;
 use crate::config::Signalling;
-use fadeout_core::UeId;
+use crate::rrc::effect::BearerStep;
 use fadeout_core::random::Stream;
+use fadeout_core::{HandoverOutcome, LinkInfo, UeId};
 use fadeout_testkit::Cases;
 use std::collections::BTreeSet;
 
@@ -75,6 +76,8 @@ impl Rig {
             is_connected: self.is_connected,
             fetching: self.fetching,
             is_attaching: false,
+            is_in_daps: false,
+            change: None,
             home: self.network.home(),
             next_message: &mut self.next_message,
             effects: &mut acts,
@@ -109,6 +112,30 @@ fn send(number: u64, [from, to]: [NetworkNode; 2], size: u32) -> Effect {
     }
 }
 
+/// Returns the effects of a handover that ends before the command.
+fn ended(event: RrcEvent) -> [Effect; 4] {
+    [
+        Effect::Notify(LinkInfo::BlockageEnded),
+        Effect::RecordEvent(Some(TARGET), event),
+        Effect::CancelNodeRequest,
+        Effect::FailRow(match event {
+            RrcEvent::HandoverRefused => HandoverOutcome::Refused,
+            _ => HandoverOutcome::Cancelled,
+        }),
+    ]
+}
+
+/// Effects of a command that the UE does not obey in time.
+const RESUMED: [Effect; 7] = [
+    Effect::CancelCommand,
+    Effect::Notify(LinkInfo::BlockageEnded),
+    Effect::RecordEvent(None, RrcEvent::SourceResumed),
+    Effect::FailRow(HandoverOutcome::Cancelled),
+    Effect::CancelNodeRequest,
+    Effect::Bearers(BearerStep::EndDaps),
+    Effect::ResumeData,
+];
+
 const fn station(number: u32) -> NetworkNode {
     NetworkNode::Station(number)
 }
@@ -123,7 +150,7 @@ fn where_times_are_given_the_answer_comes_after_two_ways_and_admission() {
     assert_eq!(rig.due(120), [Effect::Accepted(TARGET)]);
     rig.run_step(120, |network, step| network.on_command(TARGET, step));
     assert_eq!(rig.network.wake_at(), at_ms(5120), "TX2RELOCoverall");
-    assert_eq!(rig.due(5120), [Effect::DepartureExpired]);
+    assert_eq!(rig.due(5120), RESUMED);
     assert!(!rig.network.is_busy() && rig.network.wake_at().is_never());
     // A message through the core takes two hops of 5 ms. The source therefore has the answer after
     // 30 ms: 10 ms for the request, 10 ms for admission and 10 ms for the answer.
@@ -131,7 +158,7 @@ fn where_times_are_given_the_answer_comes_after_two_ways_and_admission() {
     rig.request_handover(100);
     assert_eq!(rig.network.wake_at(), at_ms(100 + 10 + 10 + 10));
     rig.loads[TARGET.index()] = 2;
-    assert_eq!(rig.due(130), [Effect::Refused(TARGET)]);
+    assert_eq!(rig.due(130), ended(RrcEvent::HandoverRefused));
     assert!(!rig.network.is_busy());
 }
 
@@ -176,7 +203,7 @@ fn without_an_answer_the_source_stays_after_its_timer() {
     let mut rig = Rig::new(Interface::Direct, links());
     rig.request_handover(100);
     assert_eq!(rig.network.wake_at(), at_ms(1100), "TX2RELOCprep");
-    assert_eq!(rig.due(1100), [Effect::AnswerExpired(TARGET)]);
+    assert_eq!(rig.due(1100), ended(RrcEvent::PreparationExpired));
     assert!(!rig.network.is_busy());
     // The source no longer waits, so a late answer has no effect.
     assert_eq!(rig.arrive(1101, 0), []);
@@ -190,7 +217,7 @@ fn a_full_target_refuses_and_one_that_nobody_waits_for_says_nothing() {
     rig.arrive(105, 0);
     rig.loads[TARGET.index()] = 2;
     assert_eq!(rig.due(115), [send(1, [station(11), station(10)], 100)]);
-    assert_eq!(rig.arrive(120, 1), [Effect::Refused(TARGET)]);
+    assert_eq!(rig.arrive(120, 1), ended(RrcEvent::HandoverRefused));
     assert!(!rig.network.is_busy());
     rig.request_handover(200);
     rig.arrive(205, 2);
@@ -347,11 +374,9 @@ fn copies_may_begin_after_the_command_and_over_links() {
     assert_eq!(rig.arrive(155, 2), [Effect::StartBicast(TARGET)]);
     assert_eq!(rig.network.wake_at(), at_ms(5120), "TX2RELOCoverall");
     // The UE does not leave, so the source tells the core to end bicast.
-    let acts = [
-        Effect::DepartureExpired,
-        send(3, [station(10), NetworkNode::Core], 100),
-    ];
-    assert_eq!(rig.due(5120), acts);
+    let acts = rig.due(5120);
+    assert_eq!(acts[..7], RESUMED);
+    assert_eq!(acts[7..], [send(3, [station(10), NetworkNode::Core], 100)]);
     // If the message to the core were lost, the core would end bicast at 5,155 ms by its own timer.
     assert_eq!(rig.network.wake_at(), at_ms(5155));
     let mut acts = rig.arrive(5125, 3);

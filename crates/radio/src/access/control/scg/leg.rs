@@ -229,8 +229,9 @@ impl Scg<'_, '_> {
         if let Some(leg) = leg {
             self.drop_leg(leg, env);
         }
-        let is_commanded = (self.0.state.record.procedure()) == Some(Procedure::Handover)
-            && !self.0.state.record.is_done();
+        let change = self.0.state.record.change();
+        let is_commanded =
+            change.is_some_and(|change| change.procedure == Procedure::Handover && !change.is_done);
         let Some(node) = self.node() else { return };
         let (planned, had) = (node.network.planned(), node.network.cell());
         node.leg_state = planned.map_or(ScgState::Alone, ScgState::Waiting);

@@ -72,6 +72,8 @@ impl Net {
             is_connected: true,
             fetching: None,
             is_attaching: false,
+            is_in_daps: false,
+            change: None,
             home: 0,
             next_message: &mut self.next_message,
             effects: &mut self.acts,
