@@ -1,8 +1,7 @@
 //! Executor of mobility: passes messages and reports to the procedures of a UE, and carries out
 //! their effects.
 
-use super::control::managed::{Managed, record_cell_event};
-use super::control::scg::Scg;
+use super::control::managed::{Managed, is_changing, record_cell_event};
 use super::plane::moves::Move;
 use crate::config::{Env, EventKind};
 use crate::rrc::attach::Attach;
@@ -14,6 +13,7 @@ use crate::rrc::network::Network;
 use crate::rrc::policy::{HandoverPolicy, Report, ReportedCell};
 use crate::rrc::random_access::CellAccess;
 use crate::rrc::report::MeasurementReport;
+use crate::rrc::secondary_node::SecondaryNode;
 use crate::rrc::stage::Stage;
 use fadeout_core::{CellId, Direction, HandoverRow, Probe, RrcEvent, Span};
 
@@ -28,7 +28,7 @@ impl Managed<'_> {
             Stage::Fetching { cell, .. } => Some(cell),
             _ => None,
         };
-        let stack = &self.service.stack;
+        let serving = self.service.stack.serving_cell(self.ue);
         let mut effects = std::mem::take(self.effects);
         let mut step = Step {
             now: env.now,
@@ -37,7 +37,11 @@ impl Managed<'_> {
             config: self.config,
             loads: self.loads,
             held: self.held,
-            serving: stack.serving_cell(self.ue),
+            serving,
+            generation: serving.map(|cell| {
+                let plan = &self.service.cells[cell.index()].plan;
+                plan.config.generation()
+            }),
             is_connected: self.state.is_connected(),
             fetching,
             is_attaching: matches!(self.state.stage, Stage::Attaching),
@@ -119,6 +123,21 @@ impl Managed<'_> {
         })
     }
 
+    /// Applies `action` to the secondary node of the UE, then carries out the effects. `None` if
+    /// the network does not manage a secondary node of the UE.
+    pub(crate) fn with_node<R>(
+        &mut self,
+        env: &mut Env<'_, impl Probe>,
+        action: impl FnOnce(&mut SecondaryNode, &mut Step<'_>) -> R,
+    ) -> Option<R> {
+        let is_barred = is_changing(self);
+        self.with_step(env, |state, step| {
+            let node = state.secondary_node.as_deref_mut()?;
+            node.network.is_barred = is_barred;
+            Some(action(node, step))
+        })
+    }
+
     /// Handles the arrival of a numbered RRC message, unless the message was cancelled.
     pub(super) fn on_arrived(
         &mut self,
@@ -166,7 +185,9 @@ impl Managed<'_> {
             (Direction::Downlink, Message::ReleaseSource) => {
                 self.with_effects(env, |state, _, effects| state.stage.release_source(effects));
             }
-            (_, Message::Node(message)) => Scg(self).on_message(message, env),
+            (_, Message::Node(message)) => {
+                self.with_node(env, |node, step| node.on_message(message, step));
+            }
             (Direction::Downlink, Message::Switch(target)) => {
                 self.on_switch_command(target, env);
             }
@@ -260,6 +281,7 @@ impl Managed<'_> {
         }
     }
 
+    /// Carries out an effect at the base stations or in the core.
     fn carry_out(&mut self, effect: Effect, env: &mut Env<'_, impl Probe>) {
         let ue = self.ue;
         match effect {
@@ -276,7 +298,7 @@ impl Managed<'_> {
                 size,
             }),
             Effect::Accepted(target) => {
-                if !Scg(self).request_for_handover(target, env) {
+                if !self.request_node_for_handover(target, env) {
                     self.send_command(target, env);
                 }
             }
@@ -286,11 +308,6 @@ impl Managed<'_> {
             Effect::SetHome(cell) => self.state.network.set_home(self.config.station(cell)),
             Effect::HasEntered => self.on_complete(env),
             Effect::WakeDownlink => self.wake_downlink(env.now),
-            Effect::WakeUplink => self.wake_uplink(env),
-            Effect::ConnectSignalling(cell) => self.connect_signalling(cell, env),
-            Effect::ConnectData => self.connect_data(env),
-            Effect::LeaveSignalling => self.disconnect_signalling(env),
-            Effect::Release(at) => self.state.stage = Stage::Released { at },
             Effect::ForwardData { from, cell, delay } => {
                 self.forward_data([from, self.config.station(cell)], delay, env);
             }
@@ -301,23 +318,96 @@ impl Managed<'_> {
             Effect::HasStatus => {
                 self.with_effects(env, |state, _, effects| state.stage.on_status(effects));
             }
+            Effect::SecondaryNode(act) => {
+                self.with_node(env, |node, step| node.on_act(act, step));
+            }
+            Effect::CommandUe(target) => self.send_command(target, env),
+            Effect::SendMessage(direction, message) => self.send(direction, message, env),
+            Effect::CancelCommand => self.state.messages.cancel_command(),
+            Effect::DropCommandedNode => {
+                self.with_node(env, SecondaryNode::drop_commanded);
+            }
+            Effect::CancelNodeRequest => {
+                self.with_node(env, SecondaryNode::cancel_request);
+            }
+            Effect::CancelHandover => self.state.network.cancel_handover(),
+            Effect::StopPathSwitch => self.state.network.on_link_lost(),
+            Effect::RecallUtraPackets => self.recall_utra_packets(),
+            Effect::PassData(target) => {
+                self.with_network(env, |network, step| network.pass_data(target, step));
+            }
+            Effect::EndEarlyCopies => self.end_early_copies(env),
+            Effect::SendDownlinkData => self.send_downlink_data(env),
+            Effect::ReportBearers => self.report_bearers(env),
+            Effect::OfferSecondaryCells => self.offer_secondary_cells(env),
+            effect => self.carry_out_at_ue(effect, env),
+        }
+    }
+
+    /// Carries out an effect at the UE and on its legs and bearers.
+    fn carry_out_at_ue(&mut self, effect: Effect, env: &mut Env<'_, impl Probe>) {
+        match effect {
+            Effect::WakeUplink => self.wake_uplink(env),
+            Effect::ConnectSignalling(cell) => self.connect_signalling(cell, env),
+            Effect::ConnectData => self.connect_data(env),
+            Effect::LeaveSignalling => self.disconnect_signalling(env),
+            Effect::Release(at) => self.state.stage = Stage::Released { at },
             Effect::HasContext => {
                 self.with_effects(env, |state, _, effects| state.stage.on_context(effects));
             }
-            Effect::SecondaryNode(act) => Scg(self).carry_out(act, env),
-            Effect::RecordEvent(Some(cell), event) => record_cell_event((ue, cell), event, env),
-            Effect::RecordEvent(None, event) => self.record_event(event, env),
-            Effect::Notify(info) => self.notify_listeners(info),
-            Effect::SendMessage(direction, message) => self.send(direction, message, env),
+            Effect::SecondaryLeg(step) => self.step_secondary_leg(step, env),
             Effect::HoldBeams(are_held) => self.hold_beams(are_held, env.now),
             Effect::FailLink => self.fail_link(env),
             Effect::DropSecondaryCell(cell) => self.drop_secondary_cell(cell, env),
             Effect::SetSecondaryCells(all) => self.set_aggregation(all),
             Effect::AddSecondaryCells(all) => self.add_secondary_cells(all, env),
+            Effect::OrderPreamble(cell, at) => self.order_preamble(cell, at),
+            Effect::StopDownlink(fate) => self.stop_downlink(fate, env),
+            Effect::Detach(target) => self.detach(target, env),
+            Effect::StartEntry(start) => self.start_entry(start, env),
+            Effect::ArriveInUtra(target) => self.start_utra_change(target, env),
+            Effect::LeaveLeg(cell) => self.leave_leg(cell),
+            Effect::EnterCell(cell) => self.enter_cell(cell, env),
+            Effect::EnterDapsTarget(cell) => self.enter_daps_target(cell, env),
+            Effect::SendComplete => self.send_complete(env),
+            Effect::SetUp(cell) => self.set_up(cell, env),
+            Effect::FetchContext { cell, until } => self.fetch_context(cell, until, env),
+            Effect::AddCommandedCells => self.add_commanded_cells(env),
+            Effect::EnterCommandedNode => {
+                self.with_node(env, SecondaryNode::enter_commanded);
+            }
+            Effect::FailAttach => {
+                self.with_attach(env, Attach::fail);
+            }
+            Effect::StopAttach => {
+                self.with_attach(env, |attach, _| attach.stop());
+            }
+            Effect::DropCandidates => self.drop_candidates(env),
+            Effect::Bearers(step) => self.step_bearers(step, env),
+            effect => self.record_effect(effect, env),
+        }
+    }
+
+    /// Carries out an effect on result rows, counters and listeners.
+    fn record_effect(&mut self, effect: Effect, env: &mut Env<'_, impl Probe>) {
+        let ue = self.ue;
+        match effect {
+            Effect::BeginNodeRow(row) => {
+                if let Some(node) = &mut self.state.secondary_node {
+                    node.record = Some(row);
+                }
+            }
+            Effect::StampNodeRow(what) => {
+                if let Some(node) = &mut self.state.secondary_node {
+                    node.stamp_row(what, env.now);
+                }
+            }
+            Effect::EndNodeRow(outcome) => self.end_node_row(outcome, env),
+            Effect::RecordEvent(Some(cell), event) => record_cell_event((ue, cell), event, env),
+            Effect::RecordEvent(None, event) => self.record_event(event, env),
+            Effect::Notify(info) => self.notify_listeners(info),
             Effect::BeginRow(row) => self.begin_row(row, env),
             Effect::FailRow(outcome) => self.fail_row(outcome, env),
-            Effect::CancelCommand => self.state.messages.cancel_command(),
-            Effect::OrderPreamble(cell, at) => self.order_preamble(cell, at),
             Effect::BeginCandidateRow(target) => {
                 self.with_network(env, |network, step| network.on_departure(target, step));
             }
@@ -331,39 +421,8 @@ impl Managed<'_> {
             Effect::CountLinkFailure => {
                 self.service.stack.ues[ue.index()].on_link_failure(env.now, Span::ZERO);
             }
-            Effect::StopDownlink(fate) => self.stop_downlink(fate, env),
-            Effect::Detach(target) => self.detach(target, env),
-            Effect::StartEntry(start) => self.start_entry(start, env),
-            Effect::ArriveInUtra(target) => self.start_utra_change(target, env),
-            Effect::LeaveLeg(cell) => self.leave_leg(cell),
-            Effect::EnterCell(cell) => self.enter_cell(cell, env),
-            Effect::EnterDapsTarget(cell) => self.enter_daps_target(cell, env),
-            Effect::SendComplete => self.send_complete(env),
-            Effect::SetUp(cell) => self.set_up(cell, env),
-            Effect::FetchContext { cell, until } => self.fetch_context(cell, until, env),
-            Effect::AddCommandedCells => self.add_commanded_cells(env),
-            Effect::EnterCommandedNode => Scg(self).enter_commanded(env),
-            Effect::DropCommandedNode => Scg(self).drop_commanded(env),
-            Effect::CancelNodeRequest => Scg(self).cancel_request(env),
-            Effect::CancelHandover => self.state.network.cancel_handover(),
-            Effect::StopPathSwitch => self.state.network.on_link_lost(),
-            Effect::FailAttach => {
-                self.with_attach(env, Attach::fail);
-            }
-            Effect::StopAttach => {
-                self.with_attach(env, |attach, _| attach.stop());
-            }
-            Effect::DropCandidates => self.drop_candidates(env),
-            Effect::Bearers(step) => self.step_bearers(step, env),
-            Effect::RecallUtraPackets => self.recall_utra_packets(),
-            Effect::PassData(target) => {
-                self.with_network(env, |network, step| network.pass_data(target, step));
-            }
-            Effect::EndEarlyCopies => self.end_early_copies(env),
             Effect::ReportRate => self.report_rate(env),
-            Effect::SendDownlinkData => self.send_downlink_data(env),
-            Effect::ReportBearers => self.report_bearers(env),
-            Effect::OfferSecondaryCells => self.offer_secondary_cells(env),
+            effect => debug_assert!(false, "{effect:?} has a handler"),
         }
     }
 }

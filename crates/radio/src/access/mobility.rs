@@ -2,7 +2,6 @@
 
 use super::RadioAccess;
 use super::control::managed::{Managed, record_cell_event};
-use super::control::scg::Scg;
 use super::control::start;
 use super::plane::event::Event;
 use super::plane::failures::is_report;
@@ -14,6 +13,7 @@ use crate::rrc::attach::Attach;
 use crate::rrc::effect::Step;
 use crate::rrc::pace::MOST_EVALUATIONS;
 use crate::rrc::policy::Policy;
+use crate::rrc::secondary_node::SecondaryNode;
 use fadeout_core::{Direction, DrbId, Motion, PacketId, PacketPool, Probe, RrcEvent, Time, UeId};
 
 impl RadioAccess {
@@ -131,11 +131,14 @@ impl RadioAccess {
             Backhaul::Message { ue } => {
                 let number = env.pool.remove(packet).segment.seq;
                 self.with_managed(ue, |managed| {
+                    let node = |node: &mut SecondaryNode, step: &mut Step<'_>| {
+                        node.network.on_message(number, step)
+                    };
                     let attach =
                         |attach: &mut Attach, step: &mut Step<'_>| attach.on_message(number, step);
-                    if !Scg(managed).on_wired(number, env)
-                        && managed.with_attach(env, attach) != Some(true)
-                    {
+                    let is_known = managed.with_node(env, node) == Some(true)
+                        || managed.with_attach(env, attach) == Some(true);
+                    if !is_known {
                         managed.with_network(env, |network, step| network.on_message(number, step));
                     }
                 });
@@ -248,7 +251,7 @@ impl RadioAccess {
     pub(super) fn on_known_failures(&mut self, env: &mut Env<'_, impl Probe>) {
         let mut known = std::mem::take(&mut self.service.secondary.known);
         for (ue, found_at) in known.drain(..) {
-            self.with_managed(ue, |managed| Scg(managed).on_failed(found_at, env));
+            self.with_managed(ue, |managed| managed.on_node_failed(found_at, env));
         }
         self.service.secondary.known = known;
     }

@@ -13,7 +13,8 @@ use super::secondary_node::message::NodeAct;
 use crate::config::{Aggregation, BicastStart, Fate, MobilityConfig};
 use crate::rlc::Generation;
 use fadeout_core::{
-    CellId, Direction, HandoverOutcome, LinkInfo, Procedure, RrcEvent, Span, Time, UeId,
+    CellId, Direction, HandoverOutcome, LinkInfo, Procedure, RrcEvent, SecondaryChangeRow, Span,
+    Time, UeId,
 };
 use std::collections::VecDeque;
 
@@ -95,8 +96,18 @@ pub(crate) enum Effect {
     ResumeData,
     /// The target has received the source's status transfer.
     HasStatus,
-    /// Carry out this action about the secondary node.
+    /// Pass this act of the network to the UE's secondary node.
     SecondaryNode(NodeAct),
+    /// Carry out this step of the UE's secondary leg.
+    SecondaryLeg(LegStep),
+    /// Begin this result row of the secondary node.
+    BeginNodeRow(SecondaryChangeRow),
+    /// Set this time of the result row of the secondary node.
+    StampNodeRow(NodeRowTime),
+    /// End the result row of the secondary node with this outcome.
+    EndNodeRow(HandoverOutcome),
+    /// Send the UE the handover command to this cell.
+    CommandUe(CellId),
     /// Record an event of this cell. `None` stands for the serving cell.
     RecordEvent(Option<CellId>, RrcEvent),
     /// Pass this notice to listeners of the UE's link.
@@ -188,6 +199,39 @@ pub(crate) enum EntryMethod {
     Configured(CellId),
     /// Entry without random access, with this timing advance.
     Timed(Span),
+}
+
+/// Step of a UE's secondary leg, with the bearers that use the leg.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum LegStep {
+    /// The base station sends no new data over the leg, until the UE has answered an order.
+    Hold,
+    /// The UE begins random access to a cell.
+    Enter { cell: CellId, ready_at: Time },
+    /// The UE leaves the cell of its secondary node. `enters` is true if the UE enters another
+    /// cell.
+    Leave { enters: bool },
+    /// The leg is released, because the UE leaves its master's cell.
+    Release,
+    /// The UE has entered the cell. `is_confirmed` is true if the base station knows that.
+    Open { cell: CellId, is_confirmed: bool },
+    /// The base station ends the use of the former leg.
+    Close,
+    /// Data that waits is sent on the legs that exist.
+    SendData,
+}
+
+/// Time in the result row of a secondary node.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum NodeRowTime {
+    Commanded,
+    Left,
+    /// Entry of a UE that had no secondary leg since `silent_since`. `None` if the UE never had
+    /// one.
+    Entered {
+        silent_since: Option<Time>,
+    },
+    Completed,
 }
 
 /// Step of each data bearer of a UE in a procedure of mobility.
@@ -293,6 +337,8 @@ pub(crate) struct Step<'a> {
     pub held: &'a mut [u32],
     /// Serving cell of the UE, or its last serving cell. `None` if the UE had no serving cell yet.
     pub serving: Option<CellId>,
+    /// Generation of the serving cell. `None` if there is no such cell.
+    pub generation: Option<Generation>,
     pub is_connected: bool,
     /// Cell that waits for the UE's context. `None` if no cell waits.
     pub fetching: Option<CellId>,

@@ -16,6 +16,7 @@
 
 pub(crate) mod message;
 mod network;
+mod ue;
 
 pub(crate) use message::{
     FailureReaction, NodeAct, NodeDecision, NodeMessage, Order, RequestReason,
@@ -25,7 +26,7 @@ pub(crate) use network::SecondaryNetwork;
 use super::message::Message;
 use super::random_access::RandomAccess;
 use super::survey::Survey;
-use crate::config::{LegId, SecondaryNodeConfig};
+use crate::config::SecondaryNodeConfig;
 use crate::rlc::Generation;
 use fadeout_core::{CellId, SecondaryChangeRow, Time};
 use message::CELL_GROUP_BYTES;
@@ -62,7 +63,7 @@ pub(crate) enum ScgState {
     Waiting(CellId),
     /// The UE enters a cell until T304 expires.
     Entering {
-        leg: LegId,
+        cell: CellId,
         access: RandomAccess,
         until: Time,
     },
@@ -104,13 +105,6 @@ impl SecondaryNode {
         match (message, self.network.planned()) {
             (Message::Command(_), Some(_)) => CELL_GROUP_BYTES,
             _ => 0,
-        }
-    }
-
-    /// Changes the result row of the secondary node's change, if a change is under way.
-    pub(crate) fn update_row(&mut self, step: impl FnOnce(&mut SecondaryChangeRow)) {
-        if let Some(row) = &mut self.record {
-            step(row);
         }
     }
 }

@@ -1,7 +1,6 @@
 //! Last steps of a UE's entry into a cell. All entry procedures end with these steps.
 
 use super::managed::{Managed, leave_signalling};
-use super::scg::Scg;
 use crate::access::plane::connect::connect_some_bearers;
 use crate::access::plane::moves::Move;
 use crate::bearer::{Drb, UtraBearer};
@@ -113,7 +112,9 @@ impl Managed<'_> {
             true => self.update_candidates(cell, env),
             false => self.state.survey.on_new_serving_cell(),
         }
-        Scg(self).on_new_master();
+        if let Some(node) = &mut self.state.secondary_node {
+            node.on_new_master();
+        }
         self.start_beam_monitoring(cell, env.now);
         self.moves.push(Move::Uplink { ue, cell });
     }

@@ -9,7 +9,6 @@
 //! ```
 
 use super::managed::{Managed, leave_signalling};
-use super::scg::Scg;
 use crate::access::plane::moves::Move;
 use crate::access::plane::stack::Stack;
 use crate::bearer::TransferCounts;
@@ -20,6 +19,7 @@ use crate::rrc::network::Network;
 use crate::rrc::policy::HandoverPolicy;
 use crate::rrc::record::{NewRow, RowTime};
 use crate::rrc::secondary_cells::SecondaryCellChange;
+use crate::rrc::secondary_node::SecondaryNode;
 use crate::rrc::stage::{DueAction, Stage};
 use fadeout_core::{CellId, Direction, HandoverOutcome, LinkInfo, Motion, Probe, RrcEvent, Span};
 
@@ -119,7 +119,7 @@ impl Managed<'_> {
             state.secondary_cell_change.on_due(seen, effects);
         });
         self.proceed_stage(Stage::on_daps_due, motion, env);
-        Scg(self).proceed(motion, env);
+        self.proceed_node(motion, env);
         self.proceed_ltm(motion, env);
         self.with_effects(env, |state, seen, effects| {
             state.survey.conditions.on_due(seen, effects);
@@ -223,7 +223,9 @@ impl Managed<'_> {
             *load = load.saturating_sub(1);
             self.service.leave_leg(leg);
         }
-        Scg(self).release_leg(env);
+        if self.with_node(env, SecondaryNode::on_master_left).is_none() {
+            self.drop_secondary_leg(env);
+        }
         let station = self.station();
         let stays =
             (source.zip(target)).is_some_and(|(from, to)| self.config.is_one_station(from, to));

@@ -3,7 +3,6 @@
 
 use super::gaps::measure_in_gap;
 use super::managed::{CellKind, Managed, record_cell_event};
-use super::scg::Scg;
 use crate::air::{Air, Bounded, InstantCache};
 use crate::config::{Aggregation, Env, MeasurementEvent};
 use crate::rrc::filter::Level;
@@ -87,7 +86,7 @@ impl Managed<'_> {
             };
             record_cell_event((*ue, cells[position]), event, env);
         });
-        Scg(self).on_samples((env.now, over), serving, env);
+        self.measure_for_node((env.now, over), serving, env);
         if may_set_bounds {
             set_level_bounds(self, (serving, &secondaries), motion);
         }

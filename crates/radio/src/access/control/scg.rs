@@ -1,42 +1,25 @@
-//! The secondary node of a UE under mobility management: addition, change and release by the
-//! network, and the UE's entry into its cell.
-//!
-//! ```text
-//! report ─► on_addable ─► request, accept ─► SendOrder ─► on_order ─► begin_access ─► on_entered
-//! report ─► transfer, required ─► …            │             │ leave_cell: UE's end of the old leg
-//! failure ─► on_failed ─► …                    │ hold        └► answer ─► on_answer: other end
-//! handover ─► request_for_handover ─► … ─► send_command ─► release_leg ─► enter_commanded
-//! enter_commanded ─► begin_access
-//! ```
+//! The secondary node of a UE under mobility management: checks, measurements, random access, and
+//! the UE's secondary leg. The decisions are in `rrc/secondary_node/`.
 //!
 //! A secondary node without management is released when the UE leaves its master's cell.
 //!
 //! Standard: TS 37.340 §10.2, §10.4, §10.5, §10.7; TS 38.331 §5.3.5.4, §5.3.7.2.
 
-mod leg;
-
-use super::managed::{CellKind, Managed, is_changing, record_cell_event};
+use super::managed::{CellKind, Managed, record_cell_event};
+use super::random_access::run_random_access;
 use crate::access::plane::service::Service;
-use crate::access::plane::stack::Stack;
-use crate::bearer::{hold_secondary, manage_secondary};
-use crate::config::{
-    Env, EventKind, LegId, MeasurementEvent, MobilityConfig, RadioError, SecondaryAfterFailure,
-    SecondaryAtHandover,
+use crate::bearer::{
+    close_secondary, hold_secondary, leave_secondary, manage_secondary, open_secondary,
 };
+use crate::config::{Env, MeasurementEvent, MobilityConfig, RadioError};
 use crate::rlc::Generation;
-use crate::rrc::effect::Step;
-use crate::rrc::message::Message;
+use crate::rrc::effect::{LegStep, NodeRowTime};
 use crate::rrc::mobility::UeMobility;
-use crate::rrc::record::seconds;
-use crate::rrc::report::MeasurementReport;
-use crate::rrc::secondary_node::{
-    FailureReaction, NodeAct, NodeDecision, NodeMessage, Order, RequestReason, ScgState,
-    SecondaryNetwork, SecondaryNode,
-};
+use crate::rrc::random_access::{Progress, RandomAccess};
+use crate::rrc::secondary_node::{ScgState, SecondaryNetwork, SecondaryNode};
 use crate::rrc::survey::Survey;
 use fadeout_core::{
-    CellId, Direction, DrbId, HandoverOutcome, Motion, Probe, RrcEvent, SecondaryCause,
-    SecondaryChange, SecondaryChangeRow, Span, Time, UeId,
+    CellId, Direction, DrbId, HandoverOutcome, Motion, Probe, RrcEvent, Span, Time, UeId,
 };
 
 /// Number of the secondary leg.
@@ -67,7 +50,7 @@ pub(crate) fn check(
     }
     let whose = match rrc.config().pscell {
         Some(_) => "a `pscell`",
-        None => "a split bearer",
+        None => "a `split` bearer",
     };
     let refuse = |value: &str, expected: &str| {
         Err(RadioError::Ue {
@@ -172,91 +155,9 @@ pub(crate) fn begin_management(
     }));
 }
 
-/// Mutable access to a UE's state, for the procedures of its secondary node.
-pub(crate) struct Scg<'m, 'a>(pub &'m mut Managed<'a>);
-
-impl Scg<'_, '_> {
-    fn node(&mut self) -> Option<&mut SecondaryNode> {
-        self.0.state.secondary_node.as_deref_mut()
-    }
-
-    /// Applies `action` to the network's state machine of the secondary node, then carries out the
-    /// resulting decisions. `None` if the UE has no such state machine.
-    fn with_node<R>(
-        &mut self,
-        env: &mut Env<'_, impl Probe>,
-        action: impl FnOnce(&mut SecondaryNetwork, &mut Step<'_>) -> R,
-    ) -> Option<R> {
-        let is_barred = is_changing(self.0);
-        self.0.with_step(env, |state, step| {
-            let node = state.secondary_node.as_mut()?;
-            node.network.is_barred = is_barred;
-            Some(action(&mut node.network, step))
-        })
-    }
-
-    fn cell_of(&self, leg: LegId) -> CellId {
-        self.0.service.stack.legs[leg.index()].config.cell
-    }
-
-    /// Applies `action` to each data bearer.
-    fn each_bearer(&mut self, mut action: impl FnMut(DrbId, &mut Stack)) {
-        let (ue, stack) = (self.0.ue.index(), &mut self.0.service.stack);
-        let mut position = 0;
-        while let Some(&bearer) = stack.ues[ue].bearers().get(position) {
-            action(bearer, stack);
-            position += 1;
-        }
-    }
-
-    /// Starts transmission of waiting data, at both ends, on the legs that exist.
-    fn send_waiting_data(&mut self, env: &mut Env<'_, impl Probe>) {
-        self.each_bearer(|bearer, stack| {
-            for direction in [Direction::Downlink, Direction::Uplink] {
-                stack.arm(env.now, bearer, direction);
-            }
-        });
-        let legs = self.0.service.stack.ues[self.0.ue.index()].legs();
-        if let Some(&leg) = legs.first() {
-            self.0.service.serve_split(leg, env);
-        }
-    }
-
-    /// Returns true if a cell may become the cell of the UE's secondary node, with `master` as
-    /// PCell. `position` is the cell's index among the UE's measured cells.
-    fn may_be_secondary(&self, position: usize, master: CellId) -> bool {
-        let Some(node) = &self.0.state.secondary_node else {
-            return false;
-        };
-        is_usable(
-            (self.0.cells, self.0.kinds),
-            node.generation,
-            (position, master),
-        )
-    }
-
-    /// Returns the strongest measured cell that may become the cell of the secondary node, with
-    /// `master` as PCell. `None` if there is no such cell.
-    fn strongest_cell(&self, master: CellId) -> Option<CellId> {
-        let node = self.0.state.secondary_node.as_ref()?;
-        let mut best: Option<(f64, CellId)> = None;
-        for (position, &cell) in self.0.cells.iter().enumerate() {
-            let level = node
-                .pscell_survey
-                .filtered(position)
-                .or(node.addition_survey.filtered(position));
-            if let Some(level) = level
-                && self.may_be_secondary(position, master)
-                && best.is_none_or(|(before, _)| level > before)
-            {
-                best = Some((level, cell));
-            }
-        }
-        best.map(|(_, cell)| cell)
-    }
-
+impl Managed<'_> {
     /// Feeds measured levels to the secondary node's events, as [`Survey::on_samples`] does.
-    pub(crate) fn on_samples(
+    pub(crate) fn measure_for_node(
         &mut self,
         (now, over): (Time, Span),
         serving: usize,
@@ -270,7 +171,7 @@ impl Scg<'_, '_> {
             visited,
             state,
             ..
-        } = &mut *self.0;
+        } = &mut *self;
         // A UE with a managed secondary node measures all its cells each time, without bounds.
         let all = (&visited[..], std::iter::empty());
         let Some(node) = state.secondary_node.as_deref_mut() else {
@@ -318,239 +219,201 @@ impl Scg<'_, '_> {
         }
     }
 
-    /// Sends the UE's measurement reports that are due.
-    fn report(&mut self, env: &mut Env<'_, impl Probe>) {
-        let serving = self.0.service.stack.serving_cell(self.0.ue);
-        let cells = self.0.cells;
-        let here = serving.and_then(|cell| cells.binary_search(&cell).ok());
-        let Some(here) = here.filter(|_| self.0.state.is_connected()) else {
-            return;
-        };
-        let mut number = 0;
-        while let Some(node) = self.node() {
-            let pscell = node.network.cell();
-            let place = pscell.and_then(|cell| cells.binary_search(&cell).ok());
-            let (survey, place, is_pscell) = match (node.leg_state, place) {
-                (ScgState::Serving, Some(place)) => (&mut node.pscell_survey, place, true),
-                (ScgState::Alone, _) => (&mut node.addition_survey, here, false),
-                _ => return,
-            };
-            if number == survey.events() {
-                return;
-            }
-            let report = survey.report(number, env.now, (cells, place));
-            number += 1;
-            let Some(report) = report else { continue };
-            let best = report.cells().first().unwrap_or(&report.serving).cell;
-            record_cell_event((self.0.ue, best), RrcEvent::ReportSent, env);
-            let message = NodeMessage::Report { is_pscell, report };
-            self.0.send(Direction::Uplink, Message::Node(message), env);
-        }
-    }
-
-    /// Handles an RRC message about the secondary node.
-    pub(crate) fn on_message(&mut self, message: NodeMessage, env: &mut Env<'_, impl Probe>) {
-        match message {
-            NodeMessage::Report { is_pscell, report } => self.on_report(is_pscell, &report, env),
-            NodeMessage::Order { order, number } => self.on_order(order, number, env),
-            NodeMessage::Answer(number) => self.on_answer(number, env),
-            NodeMessage::AccessFailed(cell) => {
-                record_cell_event((self.0.ue, cell), RrcEvent::SecondaryFailureKnown, env);
-                self.with_node(env, |network, step| {
-                    network.on_failure(FailureReaction::Release, step);
-                });
-            }
-        }
-    }
-
-    fn on_report(
+    /// Runs the due steps of the secondary node's procedures.
+    pub(crate) fn proceed_node<M: Motion>(
         &mut self,
-        is_pscell: bool,
-        report: &MeasurementReport,
+        motion: &mut M,
         env: &mut Env<'_, impl Probe>,
     ) {
-        let best = report.cells().first().map(|reported| reported.cell);
-        let about = best.unwrap_or(report.serving.cell);
-        record_cell_event((self.0.ue, about), RrcEvent::ReportReceived, env);
-        let Some(node) = self.node() else { return };
-        if !is_pscell {
-            if let Some(target) = best {
-                self.with_node(env, |network, step| network.on_addable(target, step));
-            }
+        if self.state.secondary_node.is_none() {
             return;
         }
-        // The reported cell is no longer the cell of the secondary node, so the report is obsolete.
-        if node.network.pscell() != Some(report.serving.cell) {
+        self.with_node(env, |node, step| node.network.on_due(step));
+        if self.with_node(env, SecondaryNode::on_access_due) == Some(true) {
+            self.advance_node_access(motion, env);
+        }
+        let cells = self.cells;
+        self.with_node(env, |node, step| node.send_messages(cells, step));
+    }
+
+    /// Runs the next step of random access to the cell of the secondary node.
+    fn advance_node_access<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
+        let node = self.state.secondary_node.as_ref();
+        let Some(ScgState::Entering {
+            cell, mut access, ..
+        }) = node.map(|node| node.leg_state)
+        else {
             return;
-        }
-        let wish = match (node.pscell_survey.kind(report.event), best) {
-            (Some(EventKind::A2 { .. }), _) => NodeDecision::Release,
-            (_, Some(target)) => NodeDecision::Change(target),
-            _ => return,
         };
-        self.with_node(env, |network, step| network.on_report(wish, step));
-    }
-
-    /// Handles a message from a link. Returns true if the message is about the secondary node.
-    pub(crate) fn on_wired(&mut self, number: u64, env: &mut Env<'_, impl Probe>) -> bool {
-        let is_it = self.with_node(env, |network, step| network.on_message(number, step));
-        is_it == Some(true)
-    }
-
-    /// Carries out a decision of the network's state machine.
-    pub(crate) fn carry_out(&mut self, act: NodeAct, env: &mut Env<'_, impl Probe>) {
-        match act {
-            NodeAct::SendOrder { order, number } => {
-                let cell = match order {
-                    Order::Enter(cell) => Some(cell),
-                    Order::Release => self.node().and_then(|node| node.network.cell()),
-                };
-                if let Some(cell) = cell {
-                    record_cell_event((self.0.ue, cell), RrcEvent::ReconfigurationSent, env);
-                }
-                if let Some(node) = self.node() {
-                    node.update_row(|row| row.commanded_s = seconds(env.now));
-                }
-                self.each_bearer(|bearer, stack| {
-                    hold_secondary(&mut stack.bearers[bearer.index()]);
-                });
-                let message = NodeMessage::Order { order, number };
-                self.0
-                    .send(Direction::Downlink, Message::Node(message), env);
-                self.send_waiting_data(env);
-            }
-            NodeAct::BeginChange { target, reason } => self.begin_row(target, reason, env),
-            NodeAct::Failed { is_refused: true } => self.end_row(HandoverOutcome::Refused, env),
-            NodeAct::Failed { is_refused: false } => {
-                self.end_row(HandoverOutcome::Cancelled, env);
-            }
-            NodeAct::CommandHandover(master) => self.0.send_command(master, env),
-        }
-    }
-
-    fn begin_row(
-        &mut self,
-        target: Option<CellId>,
-        reason: RequestReason,
-        env: &mut Env<'_, impl Probe>,
-    ) {
-        self.end_row(HandoverOutcome::Cancelled, env);
-        let master = self
-            .0
-            .service
-            .stack
-            .serving_cell(self.0.ue)
-            .unwrap_or_default();
-        let (ue, config) = (self.0.ue, self.0.config);
-        let Some(node) = self.node() else { return };
-        let before = node.network.cell();
-        let kind = match (before, target) {
-            (_, None) => SecondaryChange::Release,
-            (None, _) => SecondaryChange::Addition,
-            (Some(before), Some(target)) if config.is_one_station(before, target) => {
-                SecondaryChange::Modification
-            }
-            _ => SecondaryChange::Change,
+        let Some(leg) = self.leg_of(cell) else {
+            return;
         };
-        let now_s = seconds(env.now);
-        node.record = Some(SecondaryChangeRow {
-            kind,
-            cause: reason.cause(),
-            target: target.or(before).unwrap_or(master),
-            triggered_s: now_s,
-            requested_s: if target.is_some() { now_s } else { f64::NAN },
-            ..row_of(ue, before.unwrap_or(master))
+        let (progress, sent) = run_random_access(self, (leg, &mut access), true, motion, env);
+        // Only T304 ends the entry. Until then MAC starts random access again.
+        if progress == Progress::Problem {
+            access = RandomAccess::new(self.access_in(cell), env.now, true);
+        }
+        self.with_node(env, |node, step| {
+            node.update_row(|row| row.preambles += sent);
+            node.on_access_step(access, progress, step);
         });
     }
 
-    fn end_row(&mut self, outcome: HandoverOutcome, env: &mut Env<'_, impl Probe>) {
-        if let Some(mut row) = self.node().and_then(|node| node.record.take()) {
+    /// Handles the failure of the secondary leg at the network. `found_at` is the time at which the
+    /// failure was detected.
+    pub(crate) fn on_node_failed(&mut self, found_at: Time, env: &mut Env<'_, impl Probe>) {
+        let serving = self.service.stack.serving_cell(self.ue);
+        let (cells, kinds) = (self.cells, self.kinds);
+        let master = serving.unwrap_or_default();
+        self.with_node(env, |node, step| {
+            let may_be = usable_with(cells, kinds, node.generation, master);
+            let strongest = node.strongest_cell(cells, may_be);
+            node.on_leg_failed(found_at, strongest, step);
+        });
+    }
+
+    /// Requests a secondary cell for the UE's handover to `target`. Returns false if the target's
+    /// base station plans no secondary node.
+    pub(crate) fn request_node_for_handover(
+        &mut self,
+        target: CellId,
+        env: &mut Env<'_, impl Probe>,
+    ) -> bool {
+        let (cells, kinds) = (self.cells, self.kinds);
+        let requested = self.with_node(env, |node, step| {
+            let may_be = usable_with(cells, kinds, node.generation, target);
+            let strongest = node.strongest_cell(cells, &may_be);
+            node.request_for_handover(target, strongest, may_be, step)
+        });
+        requested == Some(true)
+    }
+
+    /// Writes the result row of the secondary node's change, if a change is under way.
+    pub(crate) fn end_node_row(&mut self, outcome: HandoverOutcome, env: &mut Env<'_, impl Probe>) {
+        let node = self.state.secondary_node.as_mut();
+        if let Some(mut row) = node.and_then(|node| node.record.take()) {
             (row.time_s, row.outcome) = (env.now, outcome);
             env.probe.secondary_change(row);
         }
     }
 
-    /// Runs the due steps of the secondary node's procedures.
-    pub(crate) fn proceed<M: Motion>(&mut self, motion: &mut M, env: &mut Env<'_, impl Probe>) {
-        if self.node().is_none() {
+    /// Carries out a step of the secondary leg.
+    pub(crate) fn step_secondary_leg(&mut self, step: LegStep, env: &mut Env<'_, impl Probe>) {
+        match step {
+            LegStep::Hold => self.each_bearer(|bearer, Service { stack, .. }| {
+                hold_secondary(&mut stack.bearers[bearer.index()]);
+            }),
+            LegStep::Enter { cell, ready_at } => self.begin_node_access(cell, ready_at, env.now),
+            LegStep::Leave { enters } => self.leave_node_cell(enters, env),
+            LegStep::Release => self.drop_secondary_leg(env),
+            LegStep::Open { cell, is_confirmed } => self.open_leg(cell, is_confirmed, env.now),
+            LegStep::Close => {
+                let mut again = 0;
+                self.each_bearer(|bearer, Service { stack, .. }| {
+                    let drb = &mut stack.bearers[bearer.index()];
+                    again += close_secondary(drb, env, &mut stack.storage);
+                });
+                if let Some(node) = &mut self.state.secondary_node {
+                    node.update_row(|row| row.downlink_again += again);
+                }
+            }
+            LegStep::SendData => self.send_waiting_data(env),
+        }
+    }
+
+    /// Starts transmission of waiting data, at both ends, on the legs that exist.
+    fn send_waiting_data(&mut self, env: &mut Env<'_, impl Probe>) {
+        self.each_bearer(|bearer, Service { stack, .. }| {
+            for direction in [Direction::Downlink, Direction::Uplink] {
+                stack.arm(env.now, bearer, direction);
+            }
+        });
+        if let Some(leg) = self.leg() {
+            self.service.serve_split(leg, env);
+        }
+    }
+
+    /// Starts random access to a cell of a secondary node.
+    fn begin_node_access(&mut self, cell: CellId, ready_at: Time, now: Time) {
+        let access = RandomAccess::new(self.access_in(cell), ready_at, true);
+        let leg = self.leg_in(cell);
+        if let Some(leg) = leg {
+            self.service.stack.legs[leg.index()].config.number = SECONDARY_LEG;
+        }
+        if let Some(node) = &mut self.state.secondary_node {
+            match leg {
+                Some(_) => node.on_access_begun(cell, access, now),
+                None => node.leg_state = ScgState::Lost,
+            }
+        }
+    }
+
+    /// Makes the UE leave the cell of its secondary node. The master's leg continues.
+    fn leave_node_cell(&mut self, enters: bool, env: &mut Env<'_, impl Probe>) {
+        if self.service.stack.ues[self.ue.index()]
+            .second_leg()
+            .is_none()
+        {
             return;
         }
-        self.with_node(env, SecondaryNetwork::on_due);
-        self.advance_access(motion, env);
-        let is_connected = self.0.state.is_connected();
-        let answer = self.node().and_then(|node| {
-            let is_due = |&mut (at, _): &mut (Time, u32)| is_connected && at <= env.now;
-            node.answer.take_if(is_due)
+        let mut again = 0;
+        self.each_bearer(|bearer, Service { stack, .. }| {
+            let drb = &mut stack.bearers[bearer.index()];
+            again += leave_secondary(drb, env, &mut stack.storage);
         });
-        if let Some((_, number)) = answer {
-            let message = Message::Node(NodeMessage::Answer(number));
-            self.0.send(Direction::Uplink, message, env);
+        self.drop_secondary_leg(env);
+        if let Some(node) = &mut self.state.secondary_node {
+            if enters {
+                node.without_leg_since.get_or_insert(env.now);
+            }
+            node.stamp_row(NodeRowTime::Left, env.now);
+            node.update_row(|row| row.uplink_again = again);
         }
-        self.report(env);
+        self.send_waiting_data(env);
     }
 
-    /// Handles the failure of the secondary leg at the network. `found_at` is the time at which the
-    /// failure was detected.
-    pub(crate) fn on_failed(&mut self, found_at: Time, env: &mut Env<'_, impl Probe>) {
-        let master = self
-            .0
-            .service
-            .stack
-            .serving_cell(self.0.ue)
-            .unwrap_or_default();
-        let best = self.strongest_cell(master);
-        let Some(node) = self.node() else { return };
-        node.without_leg_since = Some(found_at);
-        let Some(cell) = node.network.cell() else {
+    /// Releases the UE's secondary leg, if there is one.
+    pub(crate) fn drop_secondary_leg(&mut self, env: &mut Env<'_, impl Probe>) {
+        let service = &mut *self.service;
+        let Some(leg) = service.stack.ues[self.ue.index()].second_leg() else {
             return;
         };
-        let remedy = match node.config.after_failure {
-            SecondaryAfterFailure::Release => FailureReaction::Release,
-            SecondaryAfterFailure::Restore => FailureReaction::Enter(cell),
-            SecondaryAfterFailure::Strongest => FailureReaction::Enter(best.unwrap_or(cell)),
-        };
-        self.with_node(env, |network, step| network.on_failure(remedy, step));
-    }
-
-    /// Requests a secondary cell for the UE's handover to `target`, before the handover command is
-    /// sent. Returns false if the target's base station plans no secondary node.
-    pub(crate) fn request_for_handover(
-        &mut self,
-        target: CellId,
-        env: &mut Env<'_, impl Probe>,
-    ) -> bool {
-        let best = self.strongest_cell(target);
-        let Some(node) = self.node() else {
-            return false;
-        };
-        let is_there = matches!(node.leg_state, ScgState::Serving) && !node.network.is_busy();
-        let Some(cell) = node.network.pscell().filter(|_| is_there) else {
-            return false;
-        };
-        let wanted = match node.config.at_handover {
-            SecondaryAtHandover::Release => None,
-            SecondaryAtHandover::Keep => Some(cell),
-            SecondaryAtHandover::Strongest => best,
-        };
-        let fits = |cell: &CellId| {
-            let position = self.0.cells.binary_search(cell);
-            position.is_ok_and(|position| self.may_be_secondary(position, target))
-        };
-        let Some(cell) = wanted.filter(fits) else {
-            return false;
-        };
-        self.with_node(env, |network, step| {
-            network.prepare_handover(target, cell, step);
-        });
-        true
-    }
-
-    /// Cancels the planned change of the secondary node after a handover was refused or cancelled.
-    /// The present secondary node stays.
-    pub(crate) fn cancel_request(&mut self, env: &mut Env<'_, impl Probe>) {
-        if self.with_node(env, SecondaryNetwork::cancel) == Some(true) {
-            self.end_row(HandoverOutcome::Cancelled, env);
+        let cell = service.stack.legs[leg.index()].config.cell;
+        record_cell_event((self.ue, cell), RrcEvent::SecondaryReleased, env);
+        service.stack.ues[self.ue.index()].release_second();
+        service.secondary.forget(leg);
+        service.leave_leg(leg);
+        if self.state.secondary_node.is_some() {
+            let load = &mut self.loads[cell.index()];
+            *load = load.saturating_sub(1);
         }
+    }
+
+    /// Makes the bearers use the secondary leg, after the UE has entered its cell.
+    fn open_leg(&mut self, cell: CellId, is_confirmed: bool, now: Time) {
+        let Some(leg) = self.leg_of(cell) else {
+            return;
+        };
+        self.each_bearer(|bearer, Service { stack, .. }| {
+            open_secondary(&mut stack.bearers[bearer.index()], now, is_confirmed);
+        });
+        self.service.stack.ues[self.ue.index()].on_connected(leg);
+        self.service.connect_bearers(self.ue, leg);
+        self.loads[cell.index()] += 1;
+    }
+}
+
+/// Returns a function that returns true for each cell that may become the cell of a secondary node
+/// of `generation`, with `master` as PCell. `cells` are the measured cells.
+fn usable_with<'a>(
+    cells: &'a [CellId],
+    kinds: &'a [CellKind],
+    generation: Generation,
+    master: CellId,
+) -> impl Fn(CellId) -> bool + 'a {
+    move |cell| {
+        let position = cells.binary_search(&cell);
+        position.is_ok_and(|position| is_usable((cells, kinds), generation, (position, master)))
     }
 }
 
@@ -566,27 +429,4 @@ fn is_usable(
         .binary_search(&master)
         .map(|place| kinds[place].carrier);
     !kind.is_utra && kind.generation == generation && of_master != Ok(kind.carrier)
-}
-
-/// Returns an empty row for a change of the secondary node in the cell `source`.
-fn row_of(ue: UeId, source: CellId) -> SecondaryChangeRow {
-    SecondaryChangeRow {
-        time_s: Time::ZERO,
-        ue,
-        kind: SecondaryChange::default(),
-        cause: SecondaryCause::default(),
-        source,
-        target: source,
-        outcome: HandoverOutcome::Success,
-        triggered_s: f64::NAN,
-        requested_s: f64::NAN,
-        commanded_s: f64::NAN,
-        left_s: f64::NAN,
-        entered_s: f64::NAN,
-        completed_s: f64::NAN,
-        gap_s: f64::NAN,
-        preambles: 0,
-        downlink_again: 0,
-        uplink_again: 0,
-    }
 }

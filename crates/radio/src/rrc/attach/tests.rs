@@ -66,6 +66,7 @@ impl Rig {
             loads: &[0; 2],
             held: &mut held,
             serving: Some(CELL),
+            generation: None,
             is_connected: false,
             fetching: None,
             is_attaching: self.is_attaching,

@@ -73,6 +73,7 @@ impl Stations {
             loads: &self.loads,
             held: &mut self.held,
             serving: Some(self.serving),
+            generation: None,
             is_connected: true,
             fetching: None,
             is_attaching: false,

@@ -73,6 +73,7 @@ impl Rig {
             loads: &self.loads,
             held: &mut self.held,
             serving: Some(self.serving),
+            generation: None,
             is_connected: self.is_connected,
             fetching: self.fetching,
             is_attaching: false,

@@ -76,6 +76,7 @@ impl Rig {
             loads: &[0; 2],
             held: &mut self.held,
             serving: Some(self.serving),
+            generation: None,
             is_connected: self.is_connected,
             fetching: None,
             is_attaching: false,

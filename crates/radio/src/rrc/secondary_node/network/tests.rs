@@ -69,6 +69,7 @@ impl Net {
             loads: &self.loads,
             held: &mut self.held,
             serving: Some(MASTER),
+            generation: None,
             is_connected: true,
             fetching: None,
             is_attaching: false,
