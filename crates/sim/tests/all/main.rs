@@ -27,6 +27,7 @@ mod kernel_keys;
 mod keys;
 mod link_handover;
 mod ltm;
+mod mobility_pairs;
 mod multipath;
 mod order;
 mod own_congestion;

@@ -36,6 +36,12 @@ fn on_other_carrier(
 /// of a site is on another carrier. The UE may use all cells of a site at once.
 fn aggregated(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
     let mut case = case(random, rlc, is_nr);
+    add_carriers(random, &mut case);
+    case
+}
+
+/// Adds one or two cells on other carriers to each site of a case, and secondary cells to its UE.
+pub(super) fn add_carriers(random: &mut Stream, case: &mut Case) {
     let sites = case.config.cells.len() as u32;
     let carriers = 1 + random.below(2) as u32;
     for number in 1..=carriers {
@@ -76,7 +82,6 @@ fn aggregated(random: &mut Stream, rlc: RlcConfig, is_nr: bool) -> Case {
     aggregation.deactivation = random.chance(0.5).then_some(Span::from_millis(50));
     case.config.ues[0].aggregation = aggregation;
     case.keeps_blocks = true;
-    case
 }
 
 /// Returns the numbers of secondary cells added, secondary cells released, reconfigurations sent,

@@ -13,7 +13,7 @@ use fadeout_testkit::Cases;
 
 /// Changes a case so that candidate cells are prepared early. The network switches cells if another
 /// cell is better by a random margin.
-fn switched(random: &mut Stream, mut case: Case) -> Case {
+pub(super) fn switched(random: &mut Stream, mut case: Case) -> Case {
     let event = case.mobility.events[0];
     case.mobility.events[0] = MeasurementEvent {
         kind: EventKind::A3 {

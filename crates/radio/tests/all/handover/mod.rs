@@ -12,6 +12,7 @@ mod gaps;
 mod generations;
 mod ltm;
 mod nodes;
+mod pairs;
 mod rach_less;
 mod sampling;
 mod street;
