@@ -1,6 +1,9 @@
 //! Comparison of a sent segment with the one that the script expects.
 
+use crate::addresses::Names;
+use crate::connection::Connection;
 use crate::host::{Host, Sent};
+use crate::mptcp_wire;
 use crate::packet::Seen;
 use crate::script::PacketSpec;
 use crate::settings::Settings;
@@ -64,7 +67,7 @@ pub(crate) fn difference(
     spec: &PacketSpec,
     sent: &Sent,
     seen: &Seen,
-    clock: &mut Clock,
+    (clock, names): (&mut Clock, &mut Names),
     host: &Host,
 ) -> Option<String> {
     let mut parts = Vec::new();
@@ -90,11 +93,26 @@ pub(crate) fn difference(
     }
     if let Some(expected) = &spec.options {
         let mut actual = seen.options();
-        if let (Some((value, _)), Some((live, _))) = (expected.timestamps(), actual.timestamps()) {
+        let is_multipath = |one: &Connection| one.endpoint.is_multipath();
+        let is_multipath = host.connection.as_ref().is_some_and(is_multipath);
+        if let (Some((value, echo)), Some((live, _))) = (expected.timestamps(), actual.timestamps())
+        {
+            // Scripts of Multipath TCP state echoes of segments that arrive later, on any subflow.
+            // As in packetdrill, only a script with a tick checks timestamps.
+            if is_multipath && host.settings.timestamp_tick.is_none() {
+                actual = actual.with_echo(echo);
+            }
             if clock.is_like(value, live, &host.settings) {
                 actual = actual.with_timestamp(value);
             }
             clock.learn(value, seen.segment.ts_value);
+        }
+        if is_multipath {
+            actual = mptcp_wire::adopt(actual, expected, |announced, sent| {
+                let known = announced.address.or_else(|| names.find(&announced.name));
+                names.learn(&announced.name, known.unwrap_or(sent));
+                known.is_none_or(|known| known == sent)
+            });
         }
         differ("options", expected.to_string(), actual.to_string());
     }

@@ -1,16 +1,19 @@
 //! Host under test, with its connection, its clock and its sent segments.
 
-use crate::buffer::{Limit, Limits, Progress, SendBuffer};
+use crate::buffer::{Limits, SendBuffer};
+use crate::connection::{Connection, Flow};
+use crate::endpoint::Endpoint;
 use crate::fast_open::{Cache, Cookie, Wishes};
+use crate::multipath;
 use crate::settings::{EcnMode, Settings};
 use crate::socket_options::low_water;
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
-use fadeout_core::{Bytes, Ecn, Flags, FlowId, NullProbe, Segment, Time};
+use fadeout_core::{Bytes, Ecn, Flags, FlowId, MptcpOption, Segment, Time};
 use fadeout_transport::congestion::Congestion;
+use fadeout_transport::multipath::{PathId, PathOutbox};
 use fadeout_transport::tcp::{
-    self, AppCommand, AppEvent, ConnectionState, Outbox, Outgoing, SocketOption, TcpConfig,
-    TcpEndpoint,
+    self, AppCommand, AppEvent, ConnectionState, Outgoing, SocketOption, TcpConfig, TcpEndpoint,
 };
 use std::collections::VecDeque;
 
@@ -25,12 +28,16 @@ const MOST_WAKES: usize = 200_000;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Sent {
     pub(crate) at: Time,
+    /// Number of the path.
+    pub(crate) path: usize,
     pub(crate) segment: Segment,
     pub(crate) ecn: Ecn,
     /// True if data of the same burst follows this segment.
     pub(crate) is_cut: bool,
     /// Fast Open option of the segment.
     pub(crate) cookie: Option<Cookie>,
+    /// True if Linux maps the data of the segment by MP_CAPABLE, and not by a data sequence signal.
+    pub(crate) maps_by_capable: bool,
 }
 
 /// Socket settings that apply to its connection but are not part of the endpoint's configuration.
@@ -50,124 +57,17 @@ pub(crate) struct Extras {
 pub(crate) struct Opening<'a> {
     pub(crate) config: &'a TcpConfig,
     pub(crate) extras: &'a Extras,
-    pub(crate) congestion: Congestion,
+    /// Name of the congestion control.
+    pub(crate) congestion: &'a str,
     pub(crate) is_passive: bool,
+    /// True for a connection of Multipath TCP.
+    pub(crate) is_multipath: bool,
     /// Number of payload bytes that a Fast Open SYN may carry. `None` without Fast Open.
     pub(crate) fast: Option<u32>,
     /// Fast Open option in the first SYN or SYN-ACK.
     pub(crate) cookie: Option<Cookie>,
     /// Number of bytes already written to the socket.
     pub(crate) written: u64,
-}
-
-/// Connection of the host.
-#[derive(Debug)]
-pub(crate) struct Connection {
-    pub(crate) endpoint: TcpEndpoint,
-    /// Number of in-order bytes that the application has not read yet.
-    pub(crate) unread: u64,
-    /// Number of bytes that the application has read.
-    pub(crate) read: u64,
-    /// Number of bytes that the application has written.
-    pub(crate) written: u64,
-    pub(crate) peer_closed: bool,
-    pub(crate) is_established: bool,
-    /// True if the peer opened the connection by Fast Open. The application can use such a
-    /// connection before the handshake is complete.
-    pub(crate) is_early: bool,
-    /// True if the application closed the socket. Arriving data is then answered with a reset.
-    pub(crate) is_released: bool,
-    /// Error that broke the connection. `None` after the application has read the error.
-    pub(crate) error: Option<&'static str>,
-    pub(crate) is_passive: bool,
-    /// Fast Open option of the next SYN. `None` if the next SYN carries no such option.
-    cookie: Option<Cookie>,
-    /// Fast Open option of the first SYN.
-    asked: Option<Cookie>,
-    /// True if the connection was opened with Fast Open.
-    is_fast: bool,
-    /// Number of SYNs sent.
-    syns: u32,
-    /// MSS that this end advertised, in bytes.
-    pub(crate) advertised_mss: u32,
-    /// Initial sequence number of this end in the script.
-    pub(crate) local_isn: u32,
-    /// Initial sequence number of the peer in the script.
-    pub(crate) remote_isn: u32,
-    pub(crate) buffer: SendBuffer,
-    pub(crate) limits: Limits,
-    /// Time of the latest received data.
-    pub(crate) received_at: Time,
-    /// Time of the latest sent data.
-    pub(crate) sent_at: Time,
-    /// Window scale that this end offered. Both scales apply only if both ends offered one.
-    own_scale: Option<u8>,
-    /// Window scale that the peer offered.
-    peer_scale: Option<u8>,
-}
-
-impl Connection {
-    /// Returns true if both ends scale their windows.
-    pub(crate) fn is_scaled(&self) -> bool {
-        self.own_scale.is_some() && self.peer_scale.is_some()
-    }
-    /// Returns the scale of the window fields in received segments.
-    pub(crate) fn scale_in(&self) -> u8 {
-        if self.is_scaled() {
-            self.peer_scale.unwrap_or(0)
-        } else {
-            0
-        }
-    }
-    /// Returns the scale of the window fields in sent segments.
-    pub(crate) fn scale_out(&self) -> u8 {
-        if self.is_scaled() {
-            self.own_scale.unwrap_or(0)
-        } else {
-            0
-        }
-    }
-    /// Returns the send state of the endpoint, from which the send buffer is updated.
-    pub(crate) fn progress(&self) -> Progress {
-        let info = self.endpoint.info();
-        let una = 1 + self.endpoint.acked_bytes();
-        let timestamps = if info.timestamps { 12 } else { 0 };
-        let left = info.sacked + info.lost;
-        Progress {
-            una,
-            next: (1 + self.written).saturating_sub(info.notsent_bytes),
-            cwnd: info.snd_cwnd as u64,
-            in_flight: u64::from((info.unacked + info.retrans).saturating_sub(left)),
-            window: info.snd_wnd,
-            mss: u64::from(info.snd_mss.max(1)),
-            largest_mss: u64::from(info.snd_mss + timestamps),
-        }
-    }
-    /// Updates the send buffer and the limits of `tcp_info` after a step of the endpoint.
-    /// `last_burst` is the number of segments in the latest burst.
-    fn follow(&mut self, now: Time, last_burst: u64) {
-        let progress = self.progress();
-        self.buffer.follow(&progress, last_burst);
-        let unsent = (1 + self.written).saturating_sub(progress.next);
-        let next = unsent.min(progress.mss);
-        // As in Linux, a full congestion window takes precedence over the other limits.
-        let may_send = progress.in_flight < progress.cwnd;
-        let fits = progress.next + next <= progress.una + progress.window;
-        let limit = if unsent > 0 && may_send && !fits {
-            Limit::Window
-        } else if unsent == 0 && may_send && self.buffer.lacks_room() {
-            Limit::Buffer
-        } else if unsent > 0 || 1 + self.written > progress.una {
-            Limit::Busy
-        } else {
-            Limit::Nothing
-        };
-        self.limits.set(now, limit);
-    }
-    /// Returns the offset after the latest in-order byte (RCV.NXT). SYN and FIN are not counted.
-    fn received(&self) -> u64 {
-        1 + self.read + self.unread
-    }
 }
 
 /// Host under test.
@@ -188,7 +88,7 @@ pub(crate) struct Host {
     pub(crate) may_accept: bool,
     /// True if the script has exceeded a limit of segments or timers.
     pub(crate) is_exhausted: bool,
-    out: Outbox,
+    out: PathOutbox,
     sent: usize,
     wakes: usize,
 }
@@ -204,7 +104,7 @@ impl Host {
             listens_anew: false,
             may_accept: false,
             is_exhausted: false,
-            out: Outbox::default(),
+            out: PathOutbox::default(),
             sent: 0,
             wakes: 0,
         }
@@ -216,38 +116,18 @@ impl Host {
         self.wire.clear();
         self.may_accept = false;
         self.listens_anew &= !opening.is_passive;
-        let Opening {
-            config,
-            extras,
-            congestion,
-            is_passive,
-            fast,
-            ..
-        } = opening;
-        let mut config = config.clone();
-        // Linux always requests ECN with DCTCP.
-        config.acks.ecn = if matches!(congestion, Congestion::Dctcp(_)) {
-            tcp::EcnMode::Automatic
-        } else {
-            ecn_of(self.settings.ecn, is_passive)
-        };
-        let is_accurate = config.acks.ecn == tcp::EcnMode::Accurate;
-        config.acks.accurate_ecn = is_accurate.then_some(self.settings.accurate_ecn);
-        config.timers.maximum_syns = self.settings.syns;
-        config.timers.maximum_syn_acks = self.settings.syn_acks;
-        let mut endpoint = TcpEndpoint::new(&config, FlowId(0), congestion);
-        if let (Some(syns), false) = (extras.syns, is_passive) {
-            endpoint.set(self.now, SocketOption::SynCount(syns));
-        }
-        if let Some(room) = fast {
-            endpoint.set(self.now, SocketOption::FastOpen(room));
-        }
+        let endpoint = self.endpoint(&opening);
+        let extras = opening.extras;
         let low_water = low_water(extras.low_water, self.settings.low_water);
         let mut buffer = SendBuffer::new(self.settings.send_buffer, low_water);
         if let Some(bytes) = extras.send_buffer {
             buffer.fix(bytes);
         }
+        let is_passive = opening.is_passive;
         self.connection = Some(Connection {
+            flows: self.flows(&opening),
+            newest: 0,
+            is_confirmed: false,
             buffer,
             limits: Limits::default(),
             received_at: self.now,
@@ -258,21 +138,19 @@ impl Host {
             written: 0,
             peer_closed: false,
             is_established: false,
-            is_early: is_passive && fast.is_some(),
+            is_early: is_passive && opening.fast.is_some(),
             is_released: false,
             error: None,
             is_passive,
             cookie: opening.cookie,
             asked: opening.cookie,
-            is_fast: fast.is_some(),
+            is_fast: opening.fast.is_some(),
             syns: 0,
-            advertised_mss: config.mss,
-            local_isn: 0,
-            remote_isn: 0,
-            own_scale: None,
-            peer_scale: None,
+            advertised_mss: opening.config.mss,
         });
-        self.command(AppCommand::PauseReading);
+        if !opening.is_multipath {
+            self.command(AppCommand::PauseReading);
+        }
         if opening.written > 0 {
             self.command(AppCommand::Write(Bytes(opening.written)));
         }
@@ -281,6 +159,64 @@ impl Host {
         } else {
             AppCommand::Connect
         });
+    }
+
+    /// Returns the endpoint of a new connection.
+    fn endpoint(&self, opening: &Opening<'_>) -> Endpoint {
+        let is_passive = opening.is_passive;
+        let mut config = opening.config.clone();
+        let congestion = Host::congestion(opening.congestion)
+            .expect("names of congestion controls are checked when they are set");
+        // Linux always requests ECN with DCTCP.
+        config.acks.ecn = if matches!(congestion, Congestion::Dctcp(_)) {
+            tcp::EcnMode::Automatic
+        } else {
+            ecn_of(self.settings.ecn, is_passive)
+        };
+        let is_accurate = config.acks.ecn == tcp::EcnMode::Accurate;
+        config.acks.accurate_ecn = is_accurate.then_some(self.settings.accurate_ecn);
+        config.timers.maximum_syns = self.settings.syns;
+        config.timers.maximum_syn_acks = self.settings.syn_acks;
+        let syns = opening.extras.syns.filter(|_| !is_passive);
+        if opening.is_multipath {
+            config.timers.maximum_syns = syns.unwrap_or(config.timers.maximum_syns);
+            let paths = self.settings.paths.path_count(is_passive);
+            let buffer = Bytes(self.settings.send_buffer.1);
+            let connection = multipath::connection(config, opening.congestion, paths, buffer);
+            return Endpoint::multipath(connection);
+        }
+        let mut endpoint = TcpEndpoint::new(&config, FlowId(0), congestion);
+        if let Some(syns) = syns {
+            endpoint.set(self.now, SocketOption::SynCount(syns));
+        }
+        if let Some(room) = opening.fast {
+            endpoint.set(self.now, SocketOption::FastOpen(room));
+        }
+        Endpoint::tcp(endpoint)
+    }
+
+    /// Returns the subflows of a new connection with the addresses that are known.
+    fn flows(&self, opening: &Opening<'_>) -> Vec<Flow> {
+        let settings = &self.settings;
+        let first = Flow {
+            local: Some(settings.local_ip),
+            remote: Some(settings.remote_ip),
+            is_known: true,
+            ..Flow::default()
+        };
+        let mut flows = vec![first];
+        if opening.is_multipath {
+            let count = settings.paths.path_count(opening.is_passive);
+            flows.extend((1..count).map(|path| Flow {
+                local: if opening.is_passive {
+                    settings.paths.announced.get(path - 1).copied()
+                } else {
+                    Some(settings.local_ip)
+                },
+                ..Flow::default()
+            }));
+        }
+        flows
     }
 
     /// Returns the congestion control called `name`.
@@ -299,20 +235,30 @@ impl Host {
         if let AppCommand::Write(Bytes(bytes)) = command {
             connection.written += bytes;
         }
-        connection
-            .endpoint
-            .on_app(self.now, command, &mut self.out, &mut NullProbe);
+        connection.endpoint.on_app(self.now, command, &mut self.out);
         self.collect("ECONNABORTED");
     }
 
     /// Processes a received segment whose sequence numbers are already those of the endpoint.
-    pub(crate) fn receive(&mut self, segment: &Segment, ecn: Ecn, cookie: Option<Cookie>) {
+    pub(crate) fn receive(
+        &mut self,
+        path: usize,
+        segment: &Segment,
+        ecn: Ecn,
+        cookie: Option<Cookie>,
+    ) {
         let Some(connection) = &mut self.connection else {
-            self.refuse(segment);
+            self.refuse(path, segment);
             return;
         };
-        let state = connection.endpoint.state();
-        let is_beyond = segment.len > 0 && segment.end_seq() > connection.received();
+        let state = connection.endpoint.path_state(path);
+        let is_multipath = connection.endpoint.is_multipath();
+        if is_multipath && state == ConnectionState::Closed {
+            self.refuse(path, segment);
+            return;
+        }
+        let is_beyond =
+            !is_multipath && segment.len > 0 && segment.end_seq() > connection.received();
         if state == ConnectionState::Closed || (connection.is_released && is_beyond) {
             // A closed connection answers with a reset (RFC 9293 section 3.10.7.1). So does a
             // socket that was closed before new data arrived (RFC 2525 section 2.17).
@@ -321,18 +267,18 @@ impl Host {
                 self.command(AppCommand::Abort);
                 self.wire.pop_back();
             }
-            self.refuse(segment);
+            self.refuse(path, segment);
             return;
         }
         if segment.flags.has(Flags::SYN) {
-            connection.peer_scale = segment.window_scale;
+            connection.flows[path].peer_scale = segment.window_scale;
         }
         if segment.len > 0 {
             connection.received_at = self.now;
         }
         connection
             .endpoint
-            .on_segment(self.now, segment, ecn, &mut self.out, &mut NullProbe);
+            .on_segment(self.now, path, segment, ecn, &mut self.out);
         let error = match state {
             ConnectionState::SynSent => "ECONNREFUSED",
             _ => "ECONNRESET",
@@ -362,7 +308,12 @@ impl Host {
     /// Answers a segment that belongs to no connection with a reset.
     ///
     /// Standard: RFC 9293 §3.10.7.1.
-    pub(crate) fn refuse(&mut self, segment: &Segment) {
+    pub(crate) fn refuse(&mut self, path: usize, segment: &Segment) {
+        self.refuse_with(path, segment, MptcpOption::None);
+    }
+
+    /// Answers a segment with a reset that carries `option`.
+    pub(crate) fn refuse_with(&mut self, path: usize, segment: &Segment, option: MptcpOption) {
         if segment.flags.has(Flags::RST) {
             return;
         }
@@ -375,14 +326,17 @@ impl Host {
             } else {
                 Flags::RST | Flags::ACK
             },
+            mptcp: option,
             ..Segment::default()
         };
         self.wire.push_back(Sent {
             at: self.now,
+            path,
             segment: answer,
             ecn: Ecn::NotEct,
             is_cut: false,
             cookie: None,
+            maps_by_capable: false,
         });
     }
 
@@ -404,9 +358,7 @@ impl Host {
         self.wakes += 1;
         self.is_exhausted |= self.wakes > MOST_WAKES;
         if let Some(connection) = &mut self.connection {
-            connection
-                .endpoint
-                .on_wake(self.now, &mut self.out, &mut NullProbe);
+            connection.endpoint.on_wake(self.now, &mut self.out);
         }
         self.collect("ETIMEDOUT");
         true
@@ -418,11 +370,12 @@ impl Host {
         let Some(connection) = &mut self.connection else {
             return;
         };
-        for outgoing in &self.out.segments {
+        for (path, outgoing) in &self.out.segments {
+            let path = path.index();
             let segment = outgoing.segment;
             let mut cookie = None;
             if segment.flags.has(Flags::SYN) {
-                connection.own_scale = segment.window_scale;
+                connection.flows[path].own_scale = segment.window_scale;
                 connection.syns += 1;
                 cookie = connection.cookie.take();
             }
@@ -431,10 +384,12 @@ impl Host {
             }
             self.wire.push_back(Sent {
                 at: self.now,
+                path,
                 segment,
                 ecn: outgoing.ecn,
                 is_cut: false,
                 cookie,
+                maps_by_capable: connection.maps_by_capable(path, &segment),
             });
         }
         self.sent += self.out.segments.len();
@@ -461,8 +416,8 @@ impl Host {
 
 /// Returns the number of segments in the latest sent burst. The last segment of a burst carries
 /// PSH.
-fn last_burst(segments: &[Outgoing]) -> u64 {
-    let pushes = |one: &Outgoing| one.segment.flags.has(Flags::PSH);
+fn last_burst(segments: &[(PathId, Outgoing)]) -> u64 {
+    let pushes = |(_, one): &(PathId, Outgoing)| one.segment.flags.has(Flags::PSH);
     match segments.split_last() {
         None => 0,
         Some((last, _)) if !pushes(last) => 1,

@@ -1,20 +1,32 @@
 //! Runner for the packetdrill language. Scripts of segments, system calls and assertions run in
-//! virtual time against a [`TcpEndpoint`](fadeout_transport::tcp::TcpEndpoint).
+//! virtual time against a [`TcpEndpoint`](fadeout_transport::tcp::TcpEndpoint) or a
+//! [`MultipathConnection`](fadeout_transport::multipath::MultipathConnection).
 //!
 //! The language is that of the packetdrill project, and the semantics are those of Linux.
 //! `docs/packetdrill.md` lists the supported parts. A script is parsed completely (`parse`) before
 //! it runs (`runner`). The `host` is the system under test, and `sockets` has its system calls.
 
+mod addresses;
+mod arrivals;
 mod buffer;
 mod code;
+mod commands;
 mod compare;
+mod connection;
 mod cursor;
+mod endpoint;
 mod evaluate;
 mod fast_open;
 mod host;
+mod mptcp_options;
+mod mptcp_parse;
+mod mptcp_wire;
+mod multipath;
+mod nearest;
 mod options;
 mod packet;
 mod parse;
+mod path_management;
 mod problem;
 mod readiness;
 mod report;

@@ -2,6 +2,8 @@
 
 use crate::cursor::Cursor;
 use crate::fast_open::Cookie;
+use crate::mptcp_options::Multipath;
+use crate::mptcp_parse;
 use crate::problem::Problem;
 use fadeout_core::{AccurateEcnOption, Flags, MAX_SACK_BLOCKS, Segment};
 use std::fmt;
@@ -25,6 +27,7 @@ pub(crate) enum TcpOption {
     /// Fast Open option with its cookie. The flag is true for the experimental option.
     FastOpen(Vec<u8>, bool),
     AccurateEcn(AccurateEcnOption),
+    Multipath(Multipath),
 }
 
 impl TcpOption {
@@ -40,6 +43,7 @@ impl TcpOption {
             TcpOption::AccurateEcn(option) => 2 + 3 * usize::from(option.fields()),
             TcpOption::FastOpen(cookie, false) => 2 + cookie.len(),
             TcpOption::FastOpen(cookie, true) => 4 + cookie.len(),
+            TcpOption::Multipath(option) => option.len(),
         }
     }
 }
@@ -110,6 +114,14 @@ impl Options {
         })
     }
 
+    /// Returns the Multipath TCP options in header order.
+    pub(crate) fn multipath(&self) -> impl Iterator<Item = &Multipath> {
+        self.0.iter().filter_map(|option| match option {
+            TcpOption::Multipath(option) => Some(option),
+            _ => None,
+        })
+    }
+
     /// Parses a list of options up to `>`. `None` for `<...>`, which stands for any options.
     pub(crate) fn read(cursor: &mut Cursor<'_>) -> Result<Option<Options>, Problem> {
         let line = cursor.line();
@@ -173,12 +185,22 @@ impl Options {
         self
     }
 
+    /// Returns the options with the echo `echo` in the timestamps option.
+    pub(crate) fn with_echo(mut self, echo: u32) -> Options {
+        for option in &mut self.0 {
+            if let TcpOption::Timestamps(_, sent) = option {
+                *sent = echo;
+            }
+        }
+        self
+    }
+
     /// Sets the fields of `segment` from the options. `number` converts a sequence number of the
     /// script into one of the endpoint.
     pub(crate) fn fill(&self, segment: &mut Segment, number: impl Fn(u32) -> u64) {
         for option in &self.0 {
             match option {
-                TcpOption::NoOperation | TcpOption::FastOpen(..) => {}
+                TcpOption::NoOperation | TcpOption::FastOpen(..) | TcpOption::Multipath(_) => {}
                 // All later bytes are padding (RFC 9293 section 3.2).
                 TcpOption::EndOfList => return,
                 TcpOption::Mss(mss) => segment.mss = *mss,
@@ -241,6 +263,7 @@ impl fmt::Display for Options {
                     }
                     cookie.iter().try_for_each(|byte| write!(f, "{byte:02x}"))
                 }
+                TcpOption::Multipath(option) => write!(f, "{option}"),
                 TcpOption::Sack(blocks) => {
                     f.write_str("sack")?;
                     blocks
@@ -273,9 +296,8 @@ fn read_option(cursor: &mut Cursor<'_>) -> Result<TcpOption, Problem> {
         "FOEXP" => TcpOption::FastOpen(cookie(cursor)?, true),
         "md5" => return Err(Problem::unsupported(line, "TCP MD5 is not supported")),
         "ECN" => TcpOption::AccurateEcn(accurate_ecn(cursor)?),
-        name if name.starts_with("mp") || name.starts_with("dss") || name.contains("addr") => {
-            let message = format!("Multipath TCP (option `{name}`) is not supported");
-            return Err(Problem::unsupported(line, message));
+        name if mptcp_parse::is_name(name) => {
+            TcpOption::Multipath(mptcp_parse::read(name, cursor)?)
         }
         "" => return Err(before.expected("a TCP option")),
         name => {

@@ -2,6 +2,8 @@
 
 use crate::cursor::Cursor;
 use crate::fast_open::Cookie;
+use crate::mptcp_parse;
+use crate::mptcp_wire::{self, Outlook};
 use crate::options::Options;
 use crate::problem::Problem;
 use crate::script::PacketSpec;
@@ -38,6 +40,7 @@ pub(crate) fn packet(cursor: &mut Cursor<'_>, direction: char) -> Result<PacketS
         ecn = Some(ip_field(cursor, line)?);
         skip_line_space(cursor);
     }
+    let (from, to) = addresses(cursor)?;
     let flags = flags(cursor)?;
     skip_line_space(cursor);
     let seq = cursor.number("a sequence number")?;
@@ -57,6 +60,8 @@ pub(crate) fn packet(cursor: &mut Cursor<'_>, direction: char) -> Result<PacketS
     let mut spec = PacketSpec {
         text: String::new(),
         ecn,
+        from,
+        to,
         flags,
         seq,
         len,
@@ -115,6 +120,27 @@ fn ip_field(cursor: &mut Cursor<'_>, line: usize) -> Result<Ecn, Problem> {
     }
 }
 
+/// Parses the names in `addr[name] > addr[name]`. Each of them may be missing.
+fn addresses(cursor: &mut Cursor<'_>) -> Result<(Option<String>, Option<String>), Problem> {
+    let name = |cursor: &mut Cursor<'_>| {
+        let name = mptcp_parse::address_name(cursor)?;
+        if name.is_some() {
+            cursor.expect("]")?;
+        }
+        skip_line_space(cursor);
+        Ok(name)
+    };
+    let from = name(cursor)?;
+    if !cursor.skip_prefix(">") {
+        return match from {
+            Some(_) => Err(cursor.expected("`>` and the destination address")),
+            None => Ok((None, None)),
+        };
+    }
+    skip_line_space(cursor);
+    Ok((from, name(cursor)?))
+}
+
 fn flags(cursor: &mut Cursor<'_>) -> Result<Flags, Problem> {
     let before = cursor.clone();
     let mut flags = Flags::default();
@@ -171,6 +197,8 @@ pub(crate) struct Seen {
     pub(crate) ts_value: u32,
     /// Fast Open option of the segment. `None` if the segment has no such option.
     pub(crate) cookie: Option<Cookie>,
+    /// State of the connection that decides how a Multipath TCP option looks.
+    pub(crate) outlook: Outlook,
 }
 
 impl Seen {
@@ -202,10 +230,12 @@ impl Seen {
     /// Returns the options in the notation of scripts.
     pub(crate) fn options(&self) -> Options {
         let options = Options::from_segment(&self.segment, self.ts_value, |seq| seq as u32);
-        match self.cookie {
+        let mut options = match self.cookie {
             Some(cookie) => options.with_fast_open(cookie),
             None => options,
-        }
+        };
+        (options.0).extend(mptcp_wire::sent(&self.segment, self.seq, self.outlook));
+        options
     }
 }
 

@@ -1,11 +1,14 @@
 //! Runner of a script in virtual time. Each event runs at its time, and each sent segment is
 //! compared with the expected one.
 
+use crate::addresses::{Direction, Names};
 use crate::code::Statement;
 use crate::compare::{self, Clock};
+use crate::connection::Flow;
 use crate::evaluate::{Scope, Value};
-use crate::fast_open::{self, Cache};
-use crate::host::{Host, Opening, START, Sent};
+use crate::fast_open::Cache;
+use crate::host::{Host, START, Sent};
+use crate::mptcp_wire::Outlook;
 use crate::options::Options;
 use crate::packet::Seen;
 use crate::problem::Problem;
@@ -13,9 +16,9 @@ use crate::readiness;
 use crate::script::{Action, Call, Event, PacketSpec, Script, When};
 use crate::sockets::{Returned, Sockets};
 use crate::state;
-use fadeout_core::{Ecn, Flags, Segment, Span, Time};
-use fadeout_transport::tcp::ConnectionState;
+use fadeout_core::{Flags, MptcpOption, Span, Time};
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 /// Longest wait for an event whose time is `*`.
 const PATIENCE: Span = Span::from_secs(600);
@@ -37,9 +40,10 @@ struct Blocked {
 /// Script that is running.
 pub(crate) struct Runner<'a> {
     script: &'a Script,
-    host: Host,
-    sockets: Sockets,
-    clock: Clock,
+    pub(crate) host: Host,
+    pub(crate) sockets: Sockets,
+    pub(crate) clock: Clock,
+    pub(crate) names: Names,
     blocked: Option<Blocked>,
     variables: BTreeMap<String, Value>,
     pub(crate) output: Vec<String>,
@@ -54,6 +58,7 @@ impl<'a> Runner<'a> {
             host: Host::new(),
             sockets: Sockets::default(),
             clock: Clock::default(),
+            names: Names::default(),
             blocked: None,
             variables: BTreeMap::new(),
             output: Vec::new(),
@@ -123,7 +128,7 @@ impl<'a> Runner<'a> {
         let waits = from > base;
         self.advance(if waits { from + LATENESS } else { from })?;
         match &event.action {
-            Action::Inbound(spec) => self.inbound(spec),
+            Action::Inbound(spec) => self.inbound(event.line, spec)?,
             Action::Call(call) => {
                 self.finish_blocked(event.line)?;
                 if self.host.now > from + tolerance {
@@ -259,93 +264,6 @@ impl<'a> Runner<'a> {
         Ok(())
     }
 
-    // Received segments.
-
-    fn inbound(&mut self, spec: &PacketSpec) {
-        let is_syn = spec.flags.has(Flags::SYN);
-        let is_first = is_syn && !spec.flags.has(Flags::ACK);
-        let options = spec.options.as_ref().filter(|_| is_syn);
-        let cookie = options.and_then(Options::fast_open);
-        let state = self
-            .host
-            .connection
-            .as_ref()
-            .map_or(ConnectionState::Closed, |connection| {
-                connection.endpoint.state()
-            });
-        let is_over = self.host.listens_anew
-            || matches!(state, ConnectionState::Closed | ConnectionState::TimeWait);
-        if is_first
-            && is_over
-            && let Some(listener) = self.sockets.listener()
-        {
-            let congestion = Host::congestion(&listener.congestion)
-                .expect("names of congestion controls are checked when they are set");
-            let settings = &self.host.settings;
-            let wishes = &listener.extras.fast_open;
-            let verdict = fast_open::judge(settings, wishes, cookie, spec.len > 0);
-            self.host.open(Opening {
-                config: &listener.config,
-                extras: &listener.extras,
-                congestion,
-                is_passive: true,
-                fast: verdict.is_accepted.then_some(0),
-                cookie: verdict.answer,
-                written: 0,
-            });
-        }
-        if is_syn && let Some(connection) = &mut self.host.connection {
-            connection.remote_isn = spec.seq;
-        }
-        let mut segment = self.segment(spec);
-        if is_first && state != ConnectionState::SynSent {
-            self.host.settings.keep_in_cookie(&mut segment);
-        }
-        self.host
-            .receive(&segment, spec.ecn.unwrap_or(Ecn::NotEct), cookie);
-    }
-
-    /// Returns the segment of the script with the endpoint's sequence numbers.
-    fn segment(&self, spec: &PacketSpec) -> Segment {
-        let connection = self.host.connection.as_ref();
-        let local = connection.map_or(0, |connection| connection.local_isn);
-        // The endpoint's sequence numbers have 64 bits and do not wrap. The script
-        // means the number nearest to `reference` whose low 32 bits match.
-        let near = |number: u32, isn: u32, reference: u64| {
-            let offset = number.wrapping_sub(isn).wrapping_sub(reference as u32) as i32;
-            reference.saturating_add_signed(i64::from(offset))
-        };
-        let received = connection.map_or(0, |connection| 1 + connection.read + connection.unread);
-        let written = connection.map_or(0, |connection| 1 + connection.endpoint.acked_bytes());
-        let is_syn = spec.flags.has(Flags::SYN);
-        // After the SYNs, the numbers of a script are relative to the initial sequence numbers.
-        let local = if is_syn { local } else { 0 };
-        let seq = if is_syn {
-            0
-        } else {
-            near(spec.seq, 0, received)
-        };
-        let mut segment = Segment {
-            seq,
-            ack: if spec.flags.has(Flags::ACK) {
-                near(spec.ack, local, written)
-            } else {
-                0
-            },
-            len: spec.len,
-            flags: spec.flags,
-            ..Segment::default()
-        };
-        let scale = connection.map_or(0, |connection| connection.scale_in());
-        let window = u64::from(spec.window.unwrap_or(0));
-        segment.window = if is_syn { window } else { window << scale };
-        if let Some(options) = &spec.options {
-            options.fill(&mut segment, |seq| near(seq, local, written));
-            segment.ts_echo = self.clock.live(segment.ts_echo);
-        }
-        segment
-    }
-
     // Sent segments.
 
     fn outbound(
@@ -357,22 +275,24 @@ impl<'a> Runner<'a> {
     ) -> Result<(), Problem> {
         let tolerance = self.tolerance(event);
         let latest = to + tolerance;
-        while self.host.wire.is_empty() && self.advance_to_event(latest)? {}
+        loop {
+            self.skip_unknown_joins(spec);
+            if !self.host.wire.is_empty() || !self.advance_to_event(latest)? {
+                break;
+            }
+        }
         let Some(sent) = self.next_sent(spec) else {
             let text = format!("no segment left until {}", seconds(latest));
             return Err(Problem::failed(event.line, text).between(&spec.text, "nothing"));
         };
-        if spec.flags.has(Flags::SYN)
-            && sent.segment.flags.has(Flags::SYN)
-            && let Some(connection) = &mut self.host.connection
-        {
-            connection.local_isn = spec.seq;
-        }
+        self.follow_syn(spec, &sent);
         let seen = self.seen(&sent);
         let actual = seen.render();
-        if let Some(difference) =
-            compare::difference(spec, &sent, &seen, &mut self.clock, &self.host)
-        {
+        if let Some(text) = self.other_subflow(spec, &sent) {
+            return Err(Problem::failed(event.line, text).between(&spec.text, actual));
+        }
+        let memory = (&mut self.clock, &mut self.names);
+        if let Some(difference) = compare::difference(spec, &sent, &seen, memory, &self.host) {
             let text = format!("the segment differs: {difference}");
             return Err(Problem::failed(event.line, text).between(&spec.text, actual));
         }
@@ -390,6 +310,57 @@ impl<'a> Runner<'a> {
         }
         self.checks += 1;
         Ok(())
+    }
+
+    /// Discards the SYNs of subflows that the script does not contain. Another segment is expected.
+    fn skip_unknown_joins(&mut self, spec: &PacketSpec) {
+        if spec.flags.has(Flags::SYN) {
+            return;
+        }
+        let Some(connection) = &self.host.connection else {
+            return;
+        };
+        let flows = &connection.flows;
+        self.host.wire.retain(|sent| flows[sent.path].is_known);
+    }
+
+    /// Records the sequence number that the script gives a sent SYN. The SYN of a further subflow
+    /// makes this subflow the newest.
+    fn follow_syn(&mut self, spec: &PacketSpec, sent: &Sent) {
+        let are_syns = spec.flags.has(Flags::SYN) && sent.segment.flags.has(Flags::SYN);
+        let Some(connection) = self.host.connection.as_mut().filter(|_| are_syns) else {
+            return;
+        };
+        let flow = &mut connection.flows[sent.path];
+        flow.local_isn = spec.seq;
+        if !flow.is_known && self.names.fits(spec, Direction::Outbound, flow) {
+            flow.is_known = true;
+            connection.newest = sent.path;
+        }
+    }
+
+    /// Returns a text if the segment left on another subflow than the script expects. Gives the new
+    /// names of the script the addresses of the subflow.
+    fn other_subflow(&mut self, spec: &PacketSpec, sent: &Sent) -> Option<String> {
+        let connection = self.host.connection.as_ref()?;
+        let path = (self.names).path_of(connection, spec, Direction::Outbound);
+        let flow = &connection.flows[sent.path];
+        let is_right = path.unwrap_or(connection.newest) == sent.path && flow.is_known;
+        if is_right {
+            self.names.learn_of(spec, Direction::Outbound, flow);
+            return None;
+        }
+        let ends = |path: usize| {
+            let flow = &connection.flows[path];
+            let text =
+                |address: Option<IpAddr>| address.map_or("?".to_owned(), |it| it.to_string());
+            format!("{} > {}", text(flow.local), text(flow.remote))
+        };
+        let expected = path.map_or("an unknown subflow".to_owned(), ends);
+        let actual = ends(sent.path);
+        Some(format!(
+            "the segment differs: subflow {expected} expected, {actual} sent"
+        ))
     }
 
     /// Returns the time tolerance of an event. The tolerance grows with the wait before the event,
@@ -414,6 +385,7 @@ impl<'a> Runner<'a> {
             && let Some(next) = self.host.wire.front()
         {
             let follows = next.at == sent.at
+                && next.path == sent.path
                 && next.segment.len > 0
                 && next.segment.seq == sent.segment.end_seq()
                 && next.segment.ack == sent.segment.ack
@@ -426,7 +398,10 @@ impl<'a> Runner<'a> {
             self.host.wire.pop_front();
         }
         let goes_on = |next: &Sent| {
-            next.at == sent.at && next.segment.len > 0 && next.segment.seq == sent.segment.end_seq()
+            next.at == sent.at
+                && next.path == sent.path
+                && next.segment.len > 0
+                && next.segment.seq == sent.segment.end_seq()
         };
         sent.is_cut = self.host.wire.front().is_some_and(goes_on);
         Some(sent)
@@ -434,27 +409,34 @@ impl<'a> Runner<'a> {
 
     fn seen(&self, sent: &Sent) -> Seen {
         let connection = self.host.connection.as_ref();
+        let flow = connection.map(|connection| &connection.flows[sent.path]);
         let segment = sent.segment;
         let is_syn = segment.flags.has(Flags::SYN);
-        let isn =
-            |of: fn(&crate::host::Connection) -> u32| connection.filter(|_| is_syn).map_or(0, of);
-        let scale = match connection {
-            Some(connection) if !is_syn => connection.scale_out(),
-            _ => 0,
+        let isn = |of: fn(&Flow) -> u32| flow.filter(|_| is_syn).map_or(0, of);
+        let scale = flow.filter(|_| !is_syn).map_or(0, Flow::scale_out);
+        let announced = match (segment.mptcp, connection) {
+            (MptcpOption::AddAddress { path, is_echo }, Some(connection)) => {
+                let flow = connection.flows.get(usize::from(path));
+                flow.and_then(|flow| if is_echo { flow.remote } else { flow.local })
+            }
+            _ => None,
         };
-        let remote_isn = isn(|connection| connection.remote_isn);
         Seen {
             segment,
             ecn: sent.ecn,
-            seq: (segment.seq as u32).wrapping_add(isn(|connection| connection.local_isn)),
+            seq: (segment.seq as u32).wrapping_add(isn(|flow| flow.local_isn)),
             ack: if segment.flags.has(Flags::ACK) {
-                (segment.ack as u32).wrapping_add(remote_isn)
+                (segment.ack as u32).wrapping_add(isn(|flow| flow.remote_isn))
             } else {
                 0
             },
             window: (segment.window >> scale).min(65_535) as u32,
             ts_value: self.clock.scripted(segment.ts_value),
             cookie: sent.cookie,
+            outlook: Outlook {
+                maps_by_capable: sent.maps_by_capable,
+                announced,
+            },
         }
     }
 }

@@ -58,6 +58,10 @@ pub(crate) struct PacketSpec {
     /// Text of the segment in the script.
     pub(crate) text: String,
     pub(crate) ecn: Option<Ecn>,
+    /// Name of the source address. `None` if the script gives none.
+    pub(crate) from: Option<String>,
+    /// Name of the destination address. `None` if the script gives none.
+    pub(crate) to: Option<String>,
     pub(crate) flags: Flags,
     pub(crate) seq: u32,
     pub(crate) len: u32,

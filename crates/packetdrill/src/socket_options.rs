@@ -1,7 +1,8 @@
 //! Socket options of `setsockopt` and `getsockopt`.
 
+use crate::connection::Connection;
 use crate::fast_open;
-use crate::host::{Connection, Host};
+use crate::host::Host;
 use crate::problem::Problem;
 use crate::settings::{self, Settings};
 use crate::sockets::{Kind, Request, Returned, Socket, Sockets, integer};
@@ -179,6 +180,13 @@ impl Sockets {
         let is_connected = socket.kind == Kind::Connected;
         let connection = host.connection.as_mut().filter(|_| is_connected);
         if let Some(option) = wanted.of_endpoint(socket) {
+            if connection
+                .as_ref()
+                .is_some_and(|one| one.endpoint.is_multipath())
+            {
+                let what = format!("`{name}` on a connected socket of Multipath TCP");
+                return Err(request.unsupported(&what));
+            }
             let option = match option {
                 Ok(option) => option,
                 Err(returned) => return Ok(returned),

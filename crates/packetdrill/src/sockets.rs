@@ -1,7 +1,8 @@
 //! System calls: their effects on the connection and their results.
 
+use crate::connection::Connection;
 use crate::fast_open::{self, Cookie};
-use crate::host::{Connection, Extras, Host, Opening};
+use crate::host::{Extras, Host, Opening};
 use crate::problem::Problem;
 use crate::readiness::{self, Epolls, Events, Ready};
 use crate::script::Call;
@@ -24,6 +25,8 @@ pub(crate) struct Socket {
     pub(crate) is_nonblocking: bool,
     pub(crate) config: TcpConfig,
     pub(crate) congestion: String,
+    /// True for a socket of Multipath TCP (`IPPROTO_MPTCP`).
+    pub(crate) is_multipath: bool,
     /// True if closing the socket resets the connection (`SO_LINGER` with a time of zero).
     pub(crate) resets: bool,
     pub(crate) is_corked: bool,
@@ -50,14 +53,13 @@ impl Socket {
         cookie: Option<Cookie>,
         written: u64,
     ) {
-        let congestion = Host::congestion(&self.congestion)
-            .expect("names of congestion controls are checked when they are set");
         self.kind = Kind::Connected;
         host.open(Opening {
             config: &self.config,
             extras: &self.extras,
-            congestion,
+            congestion: &self.congestion,
             is_passive: false,
+            is_multipath: self.is_multipath,
             fast,
             cookie,
             written,
@@ -211,7 +213,6 @@ impl Sockets {
             (1, "SOCK_RAW", "a raw socket"),
             (2, "IPPROTO_UDP", "UDP"),
             (2, "IPPROTO_SCTP", "SCTP"),
-            (2, "IPPROTO_MPTCP", "Multipath TCP"),
         ] {
             if request.has(index, name) {
                 return Err(request.unsupported(what));
@@ -222,6 +223,7 @@ impl Sockets {
             is_nonblocking: request.has(1, "SOCK_NONBLOCK"),
             config: host.settings.config.clone(),
             congestion: host.settings.congestion.clone(),
+            is_multipath: request.has(2, "IPPROTO_MPTCP"),
             resets: false,
             is_corked: false,
             is_shut: false,
@@ -485,9 +487,7 @@ fn ioctl(host: &mut Host, request: &Request<'_>) -> Result<Returned, Problem> {
             let acked = connection.endpoint.acked_bytes();
             connection.written.saturating_sub(acked)
         }),
-        "SIOCOUTQNSD" => {
-            connection.map_or(0, |connection| connection.endpoint.info().notsent_bytes)
-        }
+        "SIOCOUTQNSD" => connection.map_or(0, Connection::unsent),
         _ => return Err(request.unsupported(&format!("the ioctl `{name}`"))),
     };
     let expected = request.text(2)?.trim_matches(['[', ']', ' ']);

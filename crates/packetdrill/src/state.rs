@@ -1,7 +1,7 @@
 //! Names that a snippet can read: fields of `struct tcp_info` and their constants.
 
 use crate::buffer::Limit;
-use crate::host::Connection;
+use crate::connection::Connection;
 use fadeout_core::{Span, Time};
 use fadeout_transport::congestion::RecoveryState;
 use fadeout_transport::tcp::{ConnectionState, TcpInfo};
@@ -67,12 +67,12 @@ fn field(connection: &Connection, now: Time, name: &str) -> Option<i64> {
             let bit = |is_set: bool, bit: i64| if is_set { bit } else { 0 };
             bit(info.timestamps, OPTION_TIMESTAMPS)
                 | bit(info.sack, OPTION_SACK)
-                | bit(connection.is_scaled(), OPTION_WINDOW_SCALE)
+                | bit(connection.first_flow().is_scaled(), OPTION_WINDOW_SCALE)
                 | bit(info.ecn, OPTION_ECN)
                 | bit(info.has_taken_syn_data, OPTION_SYN_DATA)
         }
-        "tcpi_snd_wscale" => i64::from(connection.scale_in()),
-        "tcpi_rcv_wscale" => i64::from(connection.scale_out()),
+        "tcpi_snd_wscale" => i64::from(connection.first_flow().scale_in()),
+        "tcpi_rcv_wscale" => i64::from(connection.first_flow().scale_out()),
         "tcpi_rto" => micros(info.rto),
         "tcpi_rtt" => micros(info.rtt),
         "tcpi_rttvar" => micros(info.rttvar),
@@ -99,7 +99,7 @@ fn field(connection: &Connection, now: Time, name: &str) -> Option<i64> {
         "tcpi_delivered_ce" if info.accurate_ecn.is_none() => info.delivered_ce as i64,
         "tcpi_bytes_acked" => info.bytes_acked as i64,
         "tcpi_bytes_received" => (connection.read + connection.unread) as i64,
-        "tcpi_notsent_bytes" => info.notsent_bytes as i64,
+        "tcpi_notsent_bytes" => connection.unsent() as i64,
         "tcpi_data_segs_out" => info.data_segs_out as i64,
         "tcpi_last_data_recv" => now.since(connection.received_at).as_millis() as i64,
         "tcpi_last_data_sent" => now.since(connection.sent_at).as_millis() as i64,

@@ -1,7 +1,8 @@
 //! System calls that read or write data (Linux `tcp_recvmsg`, `tcp_sendmsg`).
 
+use crate::connection::Connection;
 use crate::fast_open;
-use crate::host::{Connection, Host};
+use crate::host::Host;
 use crate::problem::Problem;
 use crate::sockets::{Kind, Request, Returned, Socket, Sockets, connected, wait};
 use fadeout_core::Bytes;
@@ -82,6 +83,14 @@ impl Sockets {
             }
         }
         let bytes = bytes_to_write(request)?;
+        if self.open[&fd].is_multipath {
+            for name in ["MSG_MORE", "MSG_EOR", "MSG_FASTOPEN"] {
+                if request.has(flags_at, name) {
+                    let what = format!("{name} on a socket of Multipath TCP");
+                    return Err(request.unsupported(&what));
+                }
+            }
+        }
         let is_fast = request.has(flags_at, "MSG_FASTOPEN")
             || request.has(flags_at, "0x20000000")
             || self.open[&fd].waits_for_data;

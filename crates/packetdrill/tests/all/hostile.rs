@@ -24,6 +24,29 @@ const SCRIPT: &str = "--tolerance_usecs=5000
 +0 close(4) = 0
 ";
 
+const MULTIPATH: &str = "`ip mptcp endpoint add 198.51.100.2 signal`
++0 socket(..., SOCK_STREAM, IPPROTO_MPTCP) = 3
++0 bind(3, ..., ...) = 0
++0 listen(3, 1) = 0
++0 < addr[a] > addr[b] S 0:0(0) win 65535 <mss 1460,nop,wscale 7,mpcapable v1 flags[flag_h] nokey>
++0 > S. 0:0(0) ack 1 <mss 1460,nop,wscale 8,mpcapable v1 flags[flag_h] key[skey]>
++.02 < . 1:1(0) ack 1 win 512 <mpcapable v1 flags[flag_h] key[ckey=7,skey]>
++0 accept(3, ..., ...) = 4
++0 > . 1:1(0) ack 1 <add_address address_id=1 addr[c] hmac=auto,dss dack4=1 nocs>
++.02 < . 1:1(0) ack 1 win 512 <add_address address_id=1 addr[c] addr_echo,dss dack4=1 nocs>
++0 < addr[d] > addr[c] S 0:0(0) win 65535 <mss 1460,nop,wscale 7,mp_join_syn backup=1 token=sha256_32(skey)>
++0 > S. 0:0(0) ack 1 <mss 1460,nop,wscale 8,mp_join_syn_ack backup=1 sender_hmac=auto>
++.02 < . 1:1(0) ack 1 win 512 <mp_join_ack sender_hmac=auto>
++0 > . 1:1(0) ack 1 <dss dack4=1 nocs>
++0 < P. 1:51(50) ack 1 win 512 <nop,nop,dss dack8=1 dsn8=1 ssn=1 dll=50 nocs>
++0 > . 1:1(0) ack 51 <dss dack8=51 nocs>
++0 write(4, ..., 5000) = 5000
++0 < addr[a] > addr[b] . 1:1(0) ack 1 win 512 <mp_prio backup=1,nop>
++0 < . 51:51(0) ack 1 win 512 <mp_fastclose ckey=2>
++0 read(4, ..., 50) = 50
++0 close(4) = 0
+";
+
 #[test]
 fn odd_segments_are_survived() {
     let opening = SCRIPT.split_once("+0 write").expect("the script writes").0;
@@ -51,6 +74,40 @@ fn a_tiny_segment_size_is_no_way_to_exhaust_memory() {
     assert_ne!(report.outcome, Outcome::Passed);
 }
 
+/// Returns an option of Multipath TCP with numbers that may be wrong.
+fn any_option() -> impl Strategy<Value = String> {
+    let signal = (
+        0_u32..9000,
+        0_u32..9000,
+        0_u32..4000,
+        0_u32..3000,
+        any::<bool>(),
+    )
+        .prop_map(|(ack, seq, subflow, len, fin)| {
+            let fin = if fin { " fin" } else { "" };
+            format!("dss dack4={ack} dsn8={seq} ssn={subflow} dll={len} nocs{fin},nop,nop")
+        });
+    let other = prop::sample::select(vec![
+        "dss dack8=1 nocs",
+        "dss dack8=4294967295 dsn4=4294967295 dll=65535 nocs fin,nop,nop",
+        "mp_prio backup=1,nop",
+        "mp_prio backup=0,nop",
+        "mp_reset 1",
+        "mp_fastclose",
+        "mp_join_ack sender_hmac=auto",
+        "mp_join_syn token=auto",
+        "mp_join_syn_ack sender_hmac=auto",
+        "remove_address address_id=[1]",
+        "remove_address address_id=[0]",
+        "remove_address address_id=[9]",
+        "add_address addr[e] hmac=auto",
+        "add_address addr[c] addr_echo",
+        "mpcapable v1 flags[flag_h] key[ckey,skey] mpcdatalen 700,nop,nop",
+        "mpcapable v0 flags 0x0 nokey",
+    ]);
+    prop_oneof![signal, other.prop_map(str::to_owned)]
+}
+
 proptest! {
     #![proptest_config(fadeout_testkit::Cases::new(2000).proptest())]
 
@@ -69,6 +126,46 @@ proptest! {
         let text = format!("{}{inserted}{}", &SCRIPT[..at], &SCRIPT[end..]);
         let report = run(&text, "damaged");
         prop_assert!(report.outcome == Outcome::Passed || report.line.is_some());
+    }
+
+    #[test]
+    fn a_damaged_script_of_multipath_is_answered(
+        at in 0..MULTIPATH.len(),
+        length in 0_usize..20,
+        inserted in "[0-9a-zA-Z.,:;<>(){}\\[\\]_=' -]{0,12}",
+    ) {
+        let end = (at + length).min(MULTIPATH.len());
+        let text = format!("{}{inserted}{}", &MULTIPATH[..at], &MULTIPATH[end..]);
+        let report = run(&text, "damaged");
+        prop_assert!(report.outcome == Outcome::Passed || report.line.is_some());
+    }
+
+    #[test]
+    fn any_options_of_multipath_are_survived(
+        segments in prop::collection::vec(
+            (
+                prop::sample::select(vec!["", "addr[a] > addr[b] ", "addr[d] > addr[c] "]),
+                "[FRPS.]{1,2}",
+                0_u32..3000,
+                0_u32..1500,
+                0_u32..9000,
+                any_option(),
+            ),
+            1..20,
+        ),
+    ) {
+        let mut text = MULTIPATH.split_once("+0 > . 1:1(0) ack 51").expect("it answers").0.to_owned();
+        text.push_str("+0 write(4, ..., 5000) = 5000\n");
+        for (ends, flags, seq, len, ack, option) in segments {
+            let end = seq + len;
+            text.push_str(&format!(
+                "+.05 < {ends}{flags} {seq}:{end}({len}) ack {ack} win 99 <{option}>\n"
+            ));
+        }
+        text.push_str("+0 close(4) = 0\n");
+        let report = run(&text, "random");
+        prop_assert!(report.outcome != Outcome::Failed || report.line.is_some());
+        prop_assert!(report.outcome != Outcome::Invalid, "{}", report.render());
     }
 
     #[test]

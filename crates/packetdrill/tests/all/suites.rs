@@ -1,5 +1,7 @@
-//! Runs public suites of scripts from the folders in `FADEOUT_PACKETDRILL_GOOGLE` and
-//! `FADEOUT_PACKETDRILL_KERNEL`. The versions of the suites are in `suites/*.txt`. Without these
+//! Runs public suites of scripts from the folders in `FADEOUT_PACKETDRILL_GOOGLE`,
+//! `FADEOUT_PACKETDRILL_KERNEL` and `FADEOUT_PACKETDRILL_MPTCP`.
+//!
+//! The versions of the suites are in `suites/*.txt`. Without these
 //! variables the tests do nothing. With `--nocapture` they print the share of scripts that pass,
 //! and the scripts that fail.
 
@@ -7,7 +9,7 @@ use fadeout_packetdrill::{Outcome, run_with};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-/// Symbols with which both suites run their scripts over IPv4.
+/// Symbols with which the suites of TCP run their scripts over IPv4.
 const SYMBOLS: [(&str, &str); 5] = [
     ("TFO_COOKIE", "3021b9d889017eeb"),
     ("TFO_COOKIE_ZERO", "b7c12350a90dc8f5"),
@@ -91,4 +93,10 @@ fn scripts_of_googles_suite_that_passed_pass() {
 fn scripts_of_the_kernels_suite_that_passed_pass() {
     let excluded = include_str!("../suites/kernel.txt");
     check("FADEOUT_PACKETDRILL_KERNEL", excluded, 130);
+}
+
+#[test]
+fn scripts_of_the_suite_of_multipath_tcp_that_passed_pass() {
+    let excluded = include_str!("../suites/mptcp.txt");
+    check("FADEOUT_PACKETDRILL_MPTCP", excluded, 26);
 }
