@@ -196,7 +196,7 @@ impl MultipathConnection {
             return;
         }
         let step = (self.inbound.is_finished(), out.segments.len());
-        self.take_option(index, segment, out);
+        self.take_option(now, index, segment, out, probe);
         if self.manager.is_gone(index) {
             return;
         }

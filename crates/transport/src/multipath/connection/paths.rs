@@ -50,12 +50,32 @@ impl MultipathConnection {
         }
     }
 
-    /// Ends the connection after the peer ended it.
+    /// Ends the connection after the peer ended it by `segment` on path `index`. The other subflows
+    /// are reset. The subflow of an acknowledgment is reset, too (Linux `mptcp_check_fastclose`). A
+    /// segment that the subflow does not accept has no effect.
     ///
     /// Standard: RFC 8684 §3.5.
-    pub(super) fn on_fast_close(&mut self, out: &mut PathOutbox) {
-        for index in 0..self.paths.len() {
+    pub(super) fn on_fast_close(
+        &mut self,
+        now: Time,
+        index: usize,
+        segment: &Segment,
+        out: &mut PathOutbox,
+        probe: &mut impl Probe,
+    ) {
+        let next = self.paths[index].view().rcv_nxt;
+        let is_reset = segment.flags.has(Flags::RST);
+        if segment.seq < next || (is_reset && segment.seq != next) {
+            return;
+        }
+        if is_reset {
             self.lose_path(index);
+        }
+        for path in 0..self.paths.len() {
+            if self.manager.is_usable(path) {
+                self.command(now, path, AppCommand::Abort, out, probe);
+            }
+            self.lose_path(path);
         }
         self.outbound.set_timer(Time::NEVER);
         self.report(AppEvent::Aborted, out);

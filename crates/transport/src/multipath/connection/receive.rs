@@ -9,11 +9,23 @@ use crate::tcp::endpoint::receiver_of;
 use crate::tcp::receiver::shared::{self, ConnectionInfo};
 use crate::tcp::sender::subflow;
 use crate::tcp::{AppEvent, ConnectionState};
-use fadeout_core::{Flags, MptcpOption, Segment, Time};
+use fadeout_core::{Flags, MptcpOption, Probe, Segment, Time};
+
+/// Reason of a reset that the connection causes (Linux `MPTCP_RST_EUNSPEC`).
+///
+/// Standard: RFC 8684 §3.6.
+const UNSPECIFIED: u8 = 0;
 
 impl MultipathConnection {
     /// Processes the multipath option of a segment before the subflow does.
-    pub(super) fn take_option(&mut self, index: usize, segment: &Segment, out: &mut PathOutbox) {
+    pub(super) fn take_option(
+        &mut self,
+        now: Time,
+        index: usize,
+        segment: &Segment,
+        out: &mut PathOutbox,
+        probe: &mut impl Probe,
+    ) {
         match segment.mptcp {
             MptcpOption::Dss(dss) => {
                 if !self.socket.reads_data_ack_last() {
@@ -66,7 +78,7 @@ impl MultipathConnection {
             }
             MptcpOption::Join { backup: true } => self.manager.set_backup(index, true),
             MptcpOption::Priority { backup } => self.manager.set_backup(index, backup),
-            MptcpOption::FastClose => self.on_fast_close(out),
+            MptcpOption::FastClose => self.on_fast_close(now, index, segment, out, probe),
             MptcpOption::Join { backup: false }
             | MptcpOption::AddAddress { .. }
             | MptcpOption::Reset { .. }
@@ -127,8 +139,13 @@ impl MultipathConnection {
         if self.inbound.is_tight(mss) {
             shared::end_quick_acks(receiver_of(&mut path.tcp));
         }
-        if segment.flags.has(Flags::RST) && self.is_aborting {
-            segment.mptcp = MptcpOption::FastClose;
+        if segment.flags.has(Flags::RST) {
+            segment.mptcp = match self.is_aborting {
+                true => MptcpOption::FastClose,
+                false => MptcpOption::Reset {
+                    reason: UNSPECIFIED,
+                },
+            };
             return;
         }
         if segment.len == 0
