@@ -8,6 +8,7 @@
 //!
 //! Standard: RFC 9293.
 
+pub(crate) mod fallback;
 mod handshake;
 mod lifecycle;
 mod opening;

@@ -61,7 +61,7 @@ impl MultipathConnection {
         (was_finished, from): (bool, usize),
         out: &mut PathOutbox,
     ) {
-        if !self.inbound.is_finished() {
+        if self.has_fallen_back || !self.inbound.is_finished() {
             return;
         }
         let is_bare =

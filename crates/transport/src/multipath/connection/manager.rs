@@ -174,6 +174,11 @@ impl PathManager {
         }
     }
 
+    /// Records that the connection has one path only. No other path joins or is announced.
+    pub(super) fn stay_alone(&mut self) {
+        self.is_confirmed = true;
+    }
+
     pub(super) fn is_closing(&self) -> bool {
         self.is_closing
     }

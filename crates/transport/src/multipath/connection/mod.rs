@@ -8,10 +8,12 @@
 //! - [`socket`]: use of one of the two, and the time at which data is accepted
 //! - [`inbound`]: received data, and the receive buffer that all paths share
 //! - [`closing`]: the close of the connection
+//! - [`fallback`]: plain TCP with a peer that does not use Multipath TCP
 //! - [`path`]: one path's subflow and its mappings
 
 mod allocator;
 mod closing;
+mod fallback;
 mod inbound;
 mod manager;
 mod outbound;
@@ -59,6 +61,8 @@ pub struct MultipathConnection {
     fin_with_data: bool,
     is_established: bool,
     is_closed: bool,
+    /// True if the connection continues as plain TCP.
+    has_fallen_back: bool,
     /// True if the resets of the subflows carry MP_FASTCLOSE.
     is_aborting: bool,
     /// Outputs of a subflow, before they are converted to outputs of the connection.
@@ -120,6 +124,7 @@ impl MultipathConnection {
             is_coupled,
             is_established: false,
             is_closed: false,
+            has_fallen_back: false,
             is_aborting: false,
             scratch: Outbox::default(),
         }
@@ -195,6 +200,9 @@ impl MultipathConnection {
             self.send(now, out, probe);
             return;
         }
+        self.fall_back_if_plain(index, segment);
+        let signalled = self.signalled(segment);
+        let segment = signalled.as_ref().unwrap_or(segment);
         let step = (self.inbound.is_finished(), out.segments.len());
         self.take_option(now, index, segment, out, probe);
         if self.manager.is_gone(index) {

@@ -210,6 +210,11 @@ impl Outbound {
         dss
     }
 
+    /// Records a segment of plain TCP after a fallback. The FIN is the DATA_FIN.
+    pub(super) fn on_plain_sent(&mut self, has_fin: bool) {
+        self.fin_sent |= has_fin && self.fin_enabled;
+    }
+
     pub(super) fn wake_at(&self) -> Time {
         self.timer_at
     }

@@ -148,6 +148,8 @@ pub(super) struct Path {
     pub(super) tcp: TcpEndpoint,
     pub(super) mappings: Mappings,
     pub(super) statistics: PathStatistics,
+    /// True if segments have no MPTCP option, because the connection continues as plain TCP.
+    pub(super) is_plain: bool,
 }
 
 impl Path {
@@ -157,6 +159,7 @@ impl Path {
             tcp,
             mappings: Mappings::default(),
             statistics: PathStatistics::default(),
+            is_plain: false,
         }
     }
 
@@ -172,7 +175,11 @@ impl Path {
 
     /// Returns the payload of a full segment without the MPTCP option (Linux `advmss`).
     pub(super) fn advertised_mss(&self) -> u32 {
-        self.mapped_mss() + MptcpOption::MAPPING_LEN
+        let option = match self.is_plain {
+            true => 0,
+            false => MptcpOption::MAPPING_LEN,
+        };
+        self.mapped_mss() + option
     }
 }
 

@@ -127,7 +127,9 @@ impl MultipathConnection {
     pub(super) fn stamp(&mut self, index: usize, segment: &mut Segment) {
         if segment.flags.has(Flags::SYN) {
             let (window, scale) = self.inbound.syn_window();
-            segment.mptcp = self.manager.handshake(index);
+            if !self.has_fallen_back {
+                segment.mptcp = self.manager.handshake(index);
+            }
             segment.window = window;
             segment.window_scale = Some(scale);
             return;
@@ -138,6 +140,10 @@ impl MultipathConnection {
         segment.window = self.inbound.advertise(index, mss);
         if self.inbound.is_tight(mss) {
             shared::end_quick_acks(receiver_of(&mut path.tcp));
+        }
+        if self.has_fallen_back {
+            self.outbound.on_plain_sent(segment.flags.has(Flags::FIN));
+            return;
         }
         if segment.flags.has(Flags::RST) {
             segment.mptcp = match self.is_aborting {
@@ -168,7 +174,7 @@ impl MultipathConnection {
     /// Reserves room for a DATA_ACK of 64 bits in data segments, if this end has received data and
     /// sends data itself (Linux `use_64bit_ack`).
     pub(super) fn reserve_long_acks(&mut self) {
-        if !self.inbound.has_received() || self.outbound.end() == 1 {
+        if self.has_fallen_back || !self.inbound.has_received() || self.outbound.end() == 1 {
             return;
         }
         for path in &mut self.paths {

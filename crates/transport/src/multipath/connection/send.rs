@@ -49,7 +49,11 @@ impl MultipathConnection {
                 }
             }
         }
-        self.send_data_fin(now, out);
+        if self.has_fallen_back {
+            self.send_fin(now, out, probe);
+        } else {
+            self.send_data_fin(now, out);
+        }
         self.arm_data_timer(now);
     }
 
@@ -194,12 +198,14 @@ impl MultipathConnection {
         if path.tcp.sender_mut().take_had_room() {
             self.has_grown |= grow_buffer(self, index);
         }
-        let view = PathsView {
-            paths: &self.paths,
-            manager: &self.manager,
-        };
-        let una = self.outbound.una();
-        self.socket.follow_timeouts(index, una, &view);
+        if !self.has_fallen_back {
+            let view = PathsView {
+                paths: &self.paths,
+                manager: &self.manager,
+            };
+            let una = self.outbound.una();
+            self.socket.follow_timeouts(index, una, &view);
+        }
         for event in scratch.events.drain(..) {
             self.on_subflow_event(now, index, event, out);
         }
@@ -248,6 +254,9 @@ impl MultipathConnection {
     }
 
     fn arm_data_timer(&mut self, now: Time) {
+        if self.has_fallen_back {
+            return; // The only subflow has a timer of its own.
+        }
         let (paths, manager) = (&self.paths, &self.manager);
         let socket = &self.socket;
         self.outbound.arm(|| {

@@ -1,6 +1,7 @@
 //! Tests of two connections over lossy pipes.
 
 mod closing;
+mod fallback;
 mod paths;
 
 use super::*;

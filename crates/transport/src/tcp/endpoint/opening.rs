@@ -123,6 +123,11 @@ impl Opening {
         config.timers.linear_syn_timeouts = 0;
     }
 
+    /// Reserves no room for an MPTCP option in segments.
+    pub(super) fn leave_multipath(&mut self) {
+        self.config_mut().multipath = false;
+    }
+
     /// Returns true if a SYN was sent.
     pub(super) fn has_begun(&self) -> bool {
         self.syns > 0

@@ -83,6 +83,11 @@ pub(crate) fn take_has_read_first(receiver: &mut Receiver) -> bool {
     std::mem::take(&mut receiver.has_read_first)
 }
 
+/// Reserves no room for an MPTCP option beside the SACK blocks of `receiver`.
+pub(crate) fn leave_multipath(receiver: &mut Receiver) {
+    receiver.multipath_len = 0;
+}
+
 /// Records which packets were merged into the next segment of `receiver`. `None` for a single
 /// packet.
 pub(crate) fn set_parts(receiver: &mut Receiver, parts: Option<Parts>) {
