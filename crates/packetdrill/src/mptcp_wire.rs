@@ -21,8 +21,6 @@ pub(crate) struct Outlook {
 
 /// Returns the option of a sent segment in the layout of Linux (`mptcp_write_options`). Empty
 /// without an option. `seq` is the segment's sequence number in the script.
-///
-/// Standard: RFC 8684 §3.1 to §3.6.
 pub(crate) fn sent(segment: &Segment, seq: u32, outlook: Outlook) -> Vec<TcpOption> {
     let Some(option) = option_of(segment, seq, outlook) else {
         return Vec::new();
@@ -93,8 +91,8 @@ fn signal_of(dss: Dss, segment: &Segment, seq: u32) -> Signal {
 }
 
 /// Copies parts of the expected options into the options of a sent segment. These are the parts
-/// that the model lacks or the script leaves open. `is_same_address` compares an announced address of the
-/// script with a sent one.
+/// that the model lacks or the script leaves open. `is_same_address` compares an announced address
+/// of the script with a sent one.
 pub(crate) fn adopt(
     mut sent: Options,
     expected: &Options,

@@ -178,28 +178,14 @@ impl Sockets {
             .get_mut(&fd)
             .expect("the socket was looked up before");
         let is_connected = socket.kind == Kind::Connected;
-        let connection = host.connection.as_mut().filter(|_| is_connected);
         if let Some(option) = wanted.of_endpoint(socket) {
-            if connection
-                .as_ref()
-                .is_some_and(|one| one.endpoint.is_multipath())
-            {
-                let what = format!("`{name}` on a connected socket of Multipath TCP");
-                return Err(request.unsupported(&what));
-            }
-            let option = match option {
-                Ok(option) => option,
-                Err(returned) => return Ok(returned),
+            return match option {
+                Ok(option) if is_connected => apply(host, request, option),
+                Ok(_) => Ok(DONE),
+                Err(returned) => Ok(returned),
             };
-            let may_send = matches!(option, SocketOption::NoDelay(_) | SocketOption::Cork(_));
-            if let Some(connection) = connection {
-                connection.endpoint.set(host.now, option);
-                if may_send {
-                    host.command(AppCommand::Write(Bytes(0)));
-                }
-            }
-            return Ok(DONE);
         }
+        let connection = host.connection.as_mut().filter(|_| is_connected);
         let low_water = host.settings.low_water;
         if let Some(returned) = wanted.of_send_buffer(socket, connection, low_water) {
             return Ok(returned);
@@ -288,6 +274,28 @@ impl Sockets {
         }
         Ok(Returned::Number(0))
     }
+}
+
+/// Applies an option to the endpoint of a connected socket.
+fn apply(
+    host: &mut Host,
+    request: &Request<'_>,
+    option: SocketOption,
+) -> Result<Returned, Problem> {
+    let Some(connection) = &mut host.connection else {
+        return Ok(DONE);
+    };
+    if connection.endpoint.is_multipath() {
+        let name = request.text(2)?;
+        let what = format!("`{name}` on a connected socket of Multipath TCP");
+        return Err(request.unsupported(&what));
+    }
+    let may_send = matches!(option, SocketOption::NoDelay(_) | SocketOption::Cork(_));
+    connection.endpoint.set(host.now, option);
+    if may_send {
+        host.command(AppCommand::Write(Bytes(0)));
+    }
+    Ok(DONE)
 }
 
 /// Returns the limit of unsent bytes in effect: the socket's limit, or the host's if the socket's

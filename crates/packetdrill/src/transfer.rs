@@ -77,20 +77,8 @@ impl Sockets {
         fd: i64,
     ) -> Result<Returned, Problem> {
         let flags_at = if request.call.name == "sendmsg" { 2 } else { 3 };
-        for name in ["MSG_ZEROCOPY", "MSG_OOB"] {
-            if request.has(flags_at, name) {
-                return Err(request.unsupported(name));
-            }
-        }
+        check_flags(request, flags_at, self.open[&fd].is_multipath)?;
         let bytes = bytes_to_write(request)?;
-        if self.open[&fd].is_multipath {
-            for name in ["MSG_MORE", "MSG_EOR", "MSG_FASTOPEN"] {
-                if request.has(flags_at, name) {
-                    let what = format!("{name} on a socket of Multipath TCP");
-                    return Err(request.unsupported(&what));
-                }
-            }
-        }
         let is_fast = request.has(flags_at, "MSG_FASTOPEN")
             || request.has(flags_at, "0x20000000")
             || self.open[&fd].waits_for_data;
@@ -250,6 +238,22 @@ fn bytes_to_write(request: &Request<'_>) -> Result<u64, Problem> {
         _ => request.number(2)?,
     };
     Ok(u64::try_from(bytes).unwrap_or(0))
+}
+
+/// Returns an error that names a flag of a write that is not supported.
+fn check_flags(request: &Request<'_>, at: usize, is_multipath: bool) -> Result<(), Problem> {
+    for name in ["MSG_ZEROCOPY", "MSG_OOB"] {
+        if request.has(at, name) {
+            return Err(request.unsupported(name));
+        }
+    }
+    for name in ["MSG_MORE", "MSG_EOR", "MSG_FASTOPEN"] {
+        if is_multipath && request.has(at, name) {
+            let what = format!("{name} on a socket of Multipath TCP");
+            return Err(request.unsupported(&what));
+        }
+    }
+    Ok(())
 }
 
 /// Returns the result of a write that the connection cannot accept now. `None` if it can. A

@@ -98,5 +98,5 @@ fn scripts_of_the_kernels_suite_that_passed_pass() {
 #[test]
 fn scripts_of_the_suite_of_multipath_tcp_that_passed_pass() {
     let excluded = include_str!("../suites/mptcp.txt");
-    check("FADEOUT_PACKETDRILL_MPTCP", excluded, 26);
+    check("FADEOUT_PACKETDRILL_MPTCP", excluded, 35);
 }
