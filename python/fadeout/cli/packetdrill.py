@@ -1,4 +1,4 @@
-"""`fadeout packetdrill`: run scripts in the packetdrill language against the TCP endpoint."""
+"""`fadeout packetdrill`: run scripts in the packetdrill language against TCP endpoints."""
 
 import json
 from pathlib import Path
@@ -46,7 +46,7 @@ def packetdrill(
         typer.Option("--define", "-D", help="NAME=VALUE: a symbol of the scripts and its value."),
     ] = None,
 ) -> None:
-    """Run packetdrill scripts against the TCP endpoint, in virtual time.
+    """Run packetdrill scripts against TCP or Multipath TCP, in virtual time.
 
     A script gives the segments that arrive, the application's calls, and the segments that must
     leave. The first difference is shown with the script's line, the expected and the actual
