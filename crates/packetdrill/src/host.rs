@@ -165,8 +165,11 @@ impl Host {
     fn endpoint(&self, opening: &Opening<'_>) -> Endpoint {
         let is_passive = opening.is_passive;
         let mut config = opening.config.clone();
-        let congestion = Host::congestion(opening.congestion)
-            .expect("names of congestion controls are checked when they are set");
+        let new_congestion = || {
+            Host::congestion(opening.congestion)
+                .expect("names of congestion controls are checked when they are set")
+        };
+        let congestion = new_congestion();
         // Linux always requests ECN with DCTCP.
         config.acks.ecn = if matches!(congestion, Congestion::Dctcp(_)) {
             tcp::EcnMode::Automatic
@@ -182,7 +185,7 @@ impl Host {
             config.timers.maximum_syns = syns.unwrap_or(config.timers.maximum_syns);
             let paths = self.settings.paths.path_count(is_passive);
             let buffer = Bytes(self.settings.send_buffer.1);
-            let connection = multipath::connection(config, opening.congestion, paths, buffer);
+            let connection = multipath::connection(config, new_congestion, paths, buffer);
             return Endpoint::multipath(connection);
         }
         let mut endpoint = TcpEndpoint::new(&config, FlowId(0), congestion);

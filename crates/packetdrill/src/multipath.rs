@@ -1,8 +1,8 @@
 //! Multipath TCP connections of the host, configured as in Linux.
 
-use crate::host::Host;
 use fadeout_core::registry::Parameters;
 use fadeout_core::{Bytes, FlowEnd, FlowId, Span};
+use fadeout_transport::congestion::Congestion;
 use fadeout_transport::multipath::{
     MultipathConfig, MultipathConnection, PathConfig, PathSchedulerKind, Subflow,
 };
@@ -12,10 +12,10 @@ use fadeout_transport::tcp::TcpConfig;
 const SCHEDULER: &str = "linux";
 
 /// Returns a connection with `paths` paths. The passive end announces all paths but the first.
-/// `congestion` is the congestion control of each subflow.
+/// `congestion` returns the congestion control of a subflow.
 pub(crate) fn connection(
     tcp: TcpConfig,
-    congestion: &str,
+    congestion: impl Fn() -> Congestion,
     paths: usize,
     maximum_send_buffer: Bytes,
 ) -> MultipathConnection {
@@ -32,8 +32,7 @@ pub(crate) fn connection(
     };
     let subflow = |index: usize| Subflow {
         flow: FlowId(0),
-        congestion: Host::congestion(congestion)
-            .expect("names of congestion controls are checked when they are set"),
+        congestion: congestion(),
         config: PathConfig {
             announced: index > 0,
             ..PathConfig::default()
