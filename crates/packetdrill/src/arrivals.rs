@@ -52,7 +52,7 @@ impl Runner<'_> {
             let verdict = fast_open::judge(settings, wishes, cookie, spec.len > 0);
             // A SYN without a valid MP_CAPABLE opens a TCP connection (RFC 8684 section 3.1).
             let is_capable = option(|one| one.is_valid_capable()).is_some();
-            self.host.open(Opening {
+            self.host.open(&Opening {
                 config: &listener.config,
                 extras: &listener.extras,
                 congestion: &listener.congestion,

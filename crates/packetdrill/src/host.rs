@@ -111,12 +111,12 @@ impl Host {
     }
 
     /// Opens a connection to the peer, or listens for a connection from the peer.
-    pub(crate) fn open(&mut self, opening: Opening<'_>) {
+    pub(crate) fn open(&mut self, opening: &Opening<'_>) {
         // The script does not expect segments of an earlier connection, so they are discarded.
         self.wire.clear();
         self.may_accept = false;
         self.listens_anew &= !opening.is_passive;
-        let endpoint = self.endpoint(&opening);
+        let endpoint = self.endpoint(opening);
         let extras = opening.extras;
         let low_water = low_water(extras.low_water, self.settings.low_water);
         let mut buffer = SendBuffer::new(self.settings.send_buffer, low_water);
@@ -125,7 +125,7 @@ impl Host {
         }
         let is_passive = opening.is_passive;
         self.connection = Some(Connection {
-            flows: self.flows(&opening),
+            flows: self.flows(opening),
             newest: 0,
             is_confirmed: false,
             buffer,

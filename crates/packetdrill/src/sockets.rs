@@ -54,7 +54,7 @@ impl Socket {
         written: u64,
     ) {
         self.kind = Kind::Connected;
-        host.open(Opening {
+        host.open(&Opening {
             config: &self.config,
             extras: &self.extras,
             congestion: &self.congestion,
