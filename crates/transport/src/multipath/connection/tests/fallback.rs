@@ -4,14 +4,14 @@ use super::*;
 
 /// End of a connection with a lossless pipe to the other end.
 enum End {
-    Multipath(MultipathConnection),
+    Multipath(Box<MultipathConnection>),
     Tcp(Box<TcpEndpoint>),
 }
 
 impl End {
     fn multipath(scheduler: &str, paths: usize) -> End {
         let pipes = vec![pipe(100, 10); paths];
-        End::Multipath(connection(&config(scheduler), &pipes))
+        End::Multipath(Box::new(connection(&config(scheduler), &pipes)))
     }
 
     fn tcp() -> End {
