@@ -15,7 +15,8 @@ use fadeout_radio::access::{
     SecondaryAfterFailure, SecondaryAtHandover, SecondaryNodeConfig, TargetTiming,
 };
 use fadeout_radio::antenna::{BeamFailure, BeamManagement};
-use fadeout_radio::rlc::RlcConfig;
+use fadeout_radio::pdcp::Delivery;
+use fadeout_radio::rlc::Mode;
 use fadeout_testkit::Cases;
 
 /// Feature of mobility that a case may have beside another one.
@@ -141,8 +142,16 @@ fn case_of(pair: [Feature; 2], random: &mut Stream) -> Case {
     for feature in ALL.into_iter().filter(|&feature| has(feature)) {
         case = add_feature(feature, case, random, is_nr);
     }
+    let cells = case.config.cells.len() as u32;
     if has(WithoutAccess) || has(Ltm) {
-        case.mobility.stations = vec![3; case.config.cells.len()];
+        case.mobility.stations = vec![3; cells as usize];
+    } else if has(Bicast) {
+        case.mobility.stations = (0..cells).collect();
+    }
+    // Where packets are lost, PDCP must not wait for them without limit.
+    let delivery = &mut case.config.bearers[0].pdcp.delivery;
+    if (has(Unacknowledged) || has(Bicast)) && *delivery == Delivery::InOrder(None) {
+        *delivery = Delivery::InOrder(Some(Span::from_millis(100)));
     }
     case
 }
@@ -212,7 +221,12 @@ fn add_second_leg(feature: Feature, case: &mut Case, random: &mut Stream, is_nr:
     if !case.mobility.secondaries.is_empty() {
         case.mobility.secondaries.push(Vec::new());
     }
-    split(random, case, (RlcConfig::NR_AM, LegChoice::Demand));
+    let is_acknowledged = matches!(case.config.bearers[0].rlc.mode, Mode::Am(_));
+    split(
+        random,
+        case,
+        (rlc(true, is_acknowledged), LegChoice::Demand),
+    );
     let bearer = &mut case.config.bearers[0];
     if let Some(split) = &mut bearer.split {
         split.duplicates = [feature == Duplication; 2];
