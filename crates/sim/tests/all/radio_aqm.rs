@@ -145,7 +145,7 @@ fn scalable_controls_are_marked_and_never_dropped() {
 fn marks_replace_drops_where_the_flow_is_ecn_capable() {
     for aqm in ["codel", "pie"] {
         let aqm = format!("ue.phone.rlc.aqm={aqm}");
-        let marked = downlink(&["flow.bulk.tcp.acks.ecn=classic", &aqm, "duration=20 s"]);
+        let marked = downlink(&["flow.bulk.tcp.ecn=classic", &aqm, "duration=20 s"]);
         assert!(marked.drops.is_empty() && marked.marks > 0, "{aqm}");
     }
 }
