@@ -20,6 +20,8 @@ CONTROLS = (
 )
 """Congestion controls of draws. Repeated names are drawn more often, as they are used more often.
 """
+HOST_KEYS = ("ecn", "maximum-send-buffer", "maximum-receive-window")
+"""Keys of `tcp` that are settings of a whole host in Linux (`tcp_ecn`, `tcp_wmem`, `tcp_rmem`)."""
 PACKET_BYTES = 1500
 START_S = 0.1
 """Time at which the first flow starts, before the shift of the seed, seconds."""
@@ -102,14 +104,33 @@ def draw(count: int, seed: int, *, families: list[str] | None = None, seeds: int
 
 def _case(family: str, seed: int, number: int, seeds: int) -> Case:
     competes = family in COMPETING
+    document = FAMILIES[family](Draw(seed, number))
+    _share_settings(document["flow"])
     return Case(
         f"{seed}-{number:03} {family}",
         family,
-        FAMILIES[family](Draw(seed, number)),
+        document,
         is_chaotic=competes,
         is_quick=False,
         count=seeds if competes else 1,
     )
+
+
+def _share_settings(flows: Document) -> None:
+    """Gives all flows the first drawn value of each setting that Linux has once for a host.
+
+    DCTCP switches ECN on for its host.
+    """
+    shared: Document = {}
+    for flow in flows.values():
+        if flow["congestion-control"] == "dctcp":
+            shared.setdefault("ecn", "classic")
+        shared = {key: flow["tcp"][key] for key in HOST_KEYS if key in flow.get("tcp", {})} | shared
+    for flow in flows.values():
+        is_dctcp = flow["congestion-control"] == "dctcp"
+        tcp = {key: value for key, value in shared.items() if key != "ecn" or not is_dctcp}
+        if tcp:
+            flow["tcp"] = tcp
 
 
 def _bulk(draw: Draw) -> Document:
