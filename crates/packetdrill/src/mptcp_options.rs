@@ -47,7 +47,7 @@ pub(crate) struct Number {
 /// Standard: RFC 8684 §3.3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Signal {
-    pub(crate) data_ack: Option<Number>,
+    pub(crate) data_ack: Number,
     /// Data sequence number of the mapping. `None` without a mapping.
     pub(crate) data_seq: Option<Number>,
     /// Subflow sequence number of the mapping. `None` if the script gives none.
@@ -73,7 +73,6 @@ pub(crate) struct Announced {
     pub(crate) name: String,
     /// Address that the script assigns to the name. `None` if it assigns none.
     pub(crate) address: Option<IpAddr>,
-    pub(crate) port: Option<u16>,
     pub(crate) is_echo: bool,
 }
 
@@ -144,15 +143,14 @@ impl Multipath {
                 let width = |number: Number| if number.is_long { 8 } else { 4 };
                 // The mapping also has a subflow sequence number and a length.
                 let mapping = signal.data_seq.map_or(0, |number| width(number) + 6);
-                4 + signal.data_ack.map_or(0, width) + mapping
+                4 + width(signal.data_ack) + mapping
             }
             Multipath::AddAddress(announced) => {
                 let address = match announced.address {
                     Some(IpAddr::V6(_)) => 16,
                     _ => 4,
                 };
-                let port = if announced.port.is_some() { 2 } else { 0 };
-                4 + address + port + if announced.is_echo { 0 } else { 8 }
+                4 + address + if announced.is_echo { 0 } else { 8 }
             }
             Multipath::RemoveAddress(ids) => 3 + ids.len(),
             Multipath::JoinSyn { .. } | Multipath::FastClose { .. } => 12,
@@ -173,17 +171,14 @@ impl fmt::Display for Key {
 
 impl fmt::Display for Signal {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let number = |f: &mut fmt::Formatter<'_>, name: &str, number: Option<Number>| {
-            let Some(Number { is_long, value }) = number else {
-                return Ok(());
-            };
+        let number = |f: &mut fmt::Formatter<'_>, name: &str, Number { is_long, value }| {
             write!(f, " {name}{}", if is_long { 8 } else { 4 })?;
             value.map_or(Ok(()), |value| write!(f, "={value}"))
         };
         f.write_str("dss")?;
         number(f, "dack", self.data_ack)?;
-        number(f, "dsn", self.data_seq)?;
-        if self.data_seq.is_some() {
+        if let Some(data_seq) = self.data_seq {
+            number(f, "dsn", data_seq)?;
             self.subflow_seq
                 .map_or(Ok(()), |seq| write!(f, " ssn={seq}"))?;
             self.len.map_or(Ok(()), |len| write!(f, " dll={len}"))?;
@@ -205,7 +200,6 @@ impl fmt::Display for Announced {
             }
             None => write!(f, " addr[{}]", self.name)?,
         }
-        self.port.map_or(Ok(()), |port| write!(f, " port={port}"))?;
         f.write_str(if self.is_echo {
             " addr_echo"
         } else {

@@ -44,11 +44,11 @@ pub(crate) fn read(name: &str, cursor: &mut Cursor<'_>) -> Result<Multipath, Pro
         },
         "mp_join_syn_ack" => {
             let (backup, id) = (backup(cursor)?, address_id(cursor)?);
-            hmac(cursor)?;
+            hmac(cursor, "sender_hmac", "`sender_hmac=auto`")?;
             Multipath::JoinSynAck { backup, id }
         }
         "mp_join_ack" => {
-            hmac(cursor)?;
+            hmac(cursor, "sender_hmac", "`sender_hmac=auto`")?;
             Multipath::JoinAck
         }
         "mp_prio" => Multipath::Priority {
@@ -257,10 +257,10 @@ fn signal(cursor: &mut Cursor<'_>) -> Result<Signal, Problem> {
         );
         return Err(Problem::invalid(line, message));
     }
-    if data_ack.is_none() {
+    let Some(data_ack) = data_ack else {
         let message = "expected a DATA_ACK (`dack4=` or `dack8=`) in `dss`";
         return Err(Problem::invalid(line, message));
-    }
+    };
     Ok(Signal {
         data_ack,
         data_seq,
@@ -306,27 +306,18 @@ fn announced(cursor: &mut Cursor<'_>) -> Result<Announced, Problem> {
         cursor.expect(")")?;
     }
     cursor.expect("]")?;
-    let port = assigned(cursor, "port", "a port")?;
-    let is_echo = skip_word(cursor, "addr_echo");
-    if !is_echo {
-        if !skip_word(cursor, "hmac") {
-            return Err(cursor.expected("`hmac=auto` or `addr_echo`"));
-        }
-        cursor.expect("=")?;
-        if !skip_word(cursor, "auto") {
-            let message = "an `hmac` other than `auto` is not supported";
-            return Err(Problem::unsupported(line, message));
-        }
-    }
-    if port.is_some() {
+    if assigned::<u16>(cursor, "port", "a port")?.is_some() {
         let message = "an announced port is not supported";
         return Err(Problem::unsupported(line, message));
+    }
+    let is_echo = skip_word(cursor, "addr_echo");
+    if !is_echo {
+        hmac(cursor, "hmac", "`hmac=auto` or `addr_echo`")?;
     }
     Ok(Announced {
         id,
         name,
         address,
-        port,
         is_echo,
     })
 }
@@ -370,16 +361,16 @@ fn token(cursor: &mut Cursor<'_>) -> Result<Token, Problem> {
     number(cursor, "a token").map(Token::Number)
 }
 
-/// Parses `sender_hmac=auto`. An HMAC is not in the model, so it can only be right.
-fn hmac(cursor: &mut Cursor<'_>) -> Result<(), Problem> {
-    if !skip_word(cursor, "sender_hmac") {
-        return Err(cursor.expected("`sender_hmac=auto`"));
+/// Parses `name=auto`. An HMAC is not in the model, so it can only be right.
+fn hmac(cursor: &mut Cursor<'_>, name: &str, expected: &str) -> Result<(), Problem> {
+    if !skip_word(cursor, name) {
+        return Err(cursor.expected(expected));
     }
     cursor.expect("=")?;
     if skip_word(cursor, "auto") {
         return Ok(());
     }
-    let message = "a `sender_hmac` other than `auto` is not supported";
+    let message = format!("`{name}` other than `auto` is not supported");
     Err(Problem::unsupported(cursor.line(), message))
 }
 

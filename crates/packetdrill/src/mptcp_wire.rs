@@ -61,7 +61,6 @@ fn option_of(segment: &Segment, seq: u32, outlook: Outlook) -> Option<Multipath>
             id: Some(path),
             name: "address".to_owned(),
             address: outlook.announced,
-            port: None,
             is_echo,
         }),
         MptcpOption::RemoveAddress { path } => Multipath::RemoveAddress(vec![path]),
@@ -81,7 +80,7 @@ fn signal_of(dss: Dss, segment: &Segment, seq: u32) -> Signal {
         value: Some(value),
     };
     Signal {
-        data_ack: Some(number(dss.has_long_ack, dss.data_ack)),
+        data_ack: number(dss.has_long_ack, dss.data_ack),
         data_seq: has_mapping.then(|| number(true, dss.data_seq)),
         // A DATA_FIN without data has the subflow sequence number 0 (RFC 8684 section 3.3.3).
         subflow_seq: has_mapping.then_some(if segment.len > 0 { seq } else { 0 }),
@@ -165,16 +164,13 @@ fn adopt_option(
 }
 
 fn adopt_signal(signal: &mut Signal, wanted: &Signal) {
-    let pairs = [
-        (&mut signal.data_ack, wanted.data_ack),
-        (&mut signal.data_seq, wanted.data_seq),
-    ];
-    for (number, wanted) in pairs {
-        if let (Some(number), Some(wanted)) = (number, wanted)
-            && wanted.value.is_none()
-        {
-            number.value = None;
-        }
+    if wanted.data_ack.value.is_none() {
+        signal.data_ack.value = None;
+    }
+    if let (Some(number), Some(wanted)) = (&mut signal.data_seq, wanted.data_seq)
+        && wanted.value.is_none()
+    {
+        number.value = None;
     }
     if wanted.subflow_seq.is_none() {
         signal.subflow_seq = None;
@@ -260,10 +256,10 @@ fn is_own(key: Option<&Key>, arrival: Arrival) -> bool {
 /// Standard: RFC 8684 §3.1.
 fn mapped_by_capable(len: u16, segment: &Segment, arrival: Arrival) -> Result<Dss, String> {
     let signal = Signal {
-        data_ack: Some(Number {
+        data_ack: Number {
             is_long: true,
             value: Some(arrival.data_una),
-        }),
+        },
         data_seq: Some(Number {
             is_long: true,
             value: Some(1),
@@ -285,7 +281,7 @@ fn dss_of(signal: &Signal, segment: &Segment, arrival: Arrival) -> Result<Dss, S
         })
     };
     let mut dss = Dss {
-        data_ack: near(signal.data_ack, arrival.data_una),
+        data_ack: near(Some(signal.data_ack), arrival.data_una),
         ..Dss::default()
     };
     let len = signal.len.unwrap_or(segment.len as u16);
