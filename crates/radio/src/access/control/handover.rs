@@ -178,25 +178,19 @@ impl Managed<'_> {
             .serving_cell(self.ue)
             .is_some_and(|cell| self.state.network.is_home(self.config, cell));
         let station = self.station();
-        let mut position = 0;
-        while let Some(&bearer) = self.service.stack.ues[self.ue.index()]
-            .bearers()
-            .get(position)
-        {
+        self.each_bearer(|bearer, service| {
             let Stack {
                 bearers, storage, ..
-            } = &mut self.service.stack;
+            } = &mut service.stack;
             let drb = &mut bearers[bearer.index()];
             drb.mobile().resume(station, env, storage);
             if is_home {
                 drb.mobile().on_path_switch(env.now, 0, Span::ZERO);
             }
-            self.service.on_downlink_data(bearer, env);
-            self.service
-                .stack
-                .declare_lost(bearer, Direction::Downlink, env);
-            position += 1;
-        }
+            service.on_downlink_data(bearer, env);
+            let stack = &mut service.stack;
+            stack.declare_lost(bearer, Direction::Downlink, env);
+        });
     }
 
     /// Detaches the UE from its cell. MAC is reset, and RLC and PDCP are re-established. `target`

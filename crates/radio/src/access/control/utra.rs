@@ -54,12 +54,9 @@ impl Managed<'_> {
         self.start_beam_monitoring(cell, env.now);
         self.moves.push(Move::Uplink { ue, cell });
         self.send(Direction::Uplink, Message::Complete, env);
-        let stack = &mut self.service.stack;
-        let mut position = 0;
-        while let Some(&bearer) = stack.ues[ue.index()].bearers().get(position) {
-            schedule_pass_on(stack, env.now, bearer);
-            position += 1;
-        }
+        self.each_bearer(|bearer, service| {
+            schedule_pass_on(&mut service.stack, env.now, bearer);
+        });
     }
 
     /// Takes back the downlink packets that wait at the 3G base station, after that base station
