@@ -6,7 +6,7 @@ use super::plane::moves::Move;
 use crate::config::{Env, EventKind};
 use crate::rrc::attach::Attach;
 use crate::rrc::candidates::choose_candidates;
-use crate::rrc::effect::{Effect, Effects, Seen, Step};
+use crate::rrc::effect::{Effect, Effects, ReportEffect, Seen, Step, UeEffect};
 use crate::rrc::message::Message;
 use crate::rrc::mobility::UeMobility;
 use crate::rrc::network::Network;
@@ -340,89 +340,90 @@ impl Managed<'_> {
             Effect::SendDownlinkData => self.send_downlink_data(env),
             Effect::ReportBearers => self.report_bearers(env),
             Effect::OfferSecondaryCells => self.offer_secondary_cells(env),
-            effect => self.carry_out_at_ue(effect, env),
+            Effect::Ue(effect) => self.carry_out_at_ue(effect, env),
+            Effect::Report(effect) => self.report_effect(effect, env),
         }
     }
 
     /// Carries out an effect at the UE and on its legs and bearers.
-    fn carry_out_at_ue(&mut self, effect: Effect, env: &mut Env<'_, impl Probe>) {
+    fn carry_out_at_ue(&mut self, effect: UeEffect, env: &mut Env<'_, impl Probe>) {
         match effect {
-            Effect::WakeUplink => self.wake_uplink(env),
-            Effect::ConnectSignalling(cell) => self.connect_signalling(cell, env),
-            Effect::ConnectData => self.connect_data(env),
-            Effect::LeaveSignalling => self.disconnect_signalling(env),
-            Effect::Release(at) => self.state.stage = Stage::Released { at },
-            Effect::HasContext => {
+            UeEffect::WakeUplink => self.wake_uplink(env),
+            UeEffect::ConnectSignalling(cell) => self.connect_signalling(cell, env),
+            UeEffect::ConnectData => self.connect_data(env),
+            UeEffect::LeaveSignalling => self.disconnect_signalling(env),
+            UeEffect::Release(at) => self.state.stage = Stage::Released { at },
+            UeEffect::HasContext => {
                 self.with_effects(env, |state, _, effects| state.stage.on_context(effects));
             }
-            Effect::SecondaryLeg(step) => self.step_secondary_leg(step, env),
-            Effect::HoldBeams(are_held) => self.hold_beams(are_held, env.now),
-            Effect::FailLink => self.fail_link(env),
-            Effect::DropSecondaryCell(cell) => self.drop_secondary_cell(cell, env),
-            Effect::SetSecondaryCells(all) => self.set_aggregation(all),
-            Effect::AddSecondaryCells(all) => self.add_secondary_cells(all, env),
-            Effect::OrderPreamble(cell, at) => self.order_preamble(cell, at),
-            Effect::StopDownlink(fate) => self.stop_downlink(fate, env),
-            Effect::Detach(target) => self.detach(target, env),
-            Effect::StartEntry(start) => self.start_entry(start, env),
-            Effect::ArriveInUtra(target) => self.start_utra_change(target, env),
-            Effect::LeaveLeg(cell) => self.leave_leg(cell),
-            Effect::EnterCell(cell) => self.enter_cell(cell, env),
-            Effect::EnterDapsTarget(cell) => self.enter_daps_target(cell, env),
-            Effect::SendComplete => self.send_complete(env),
-            Effect::SetUp(cell) => self.set_up(cell, env),
-            Effect::FetchContext { cell, until } => self.fetch_context(cell, until, env),
-            Effect::AddCommandedCells => self.add_commanded_cells(env),
-            Effect::EnterCommandedNode => {
+            UeEffect::SecondaryLeg(step) => self.step_secondary_leg(step, env),
+            UeEffect::HoldBeams(are_held) => self.hold_beams(are_held, env.now),
+            UeEffect::FailLink => self.fail_link(env),
+            UeEffect::DropSecondaryCell(cell) => self.drop_secondary_cell(cell, env),
+            UeEffect::SetSecondaryCells(all) => self.set_aggregation(all),
+            UeEffect::AddSecondaryCells(all) => self.add_secondary_cells(all, env),
+            UeEffect::OrderPreamble(cell, at) => self.order_preamble(cell, at),
+            UeEffect::StopDownlink(fate) => self.stop_downlink(fate, env),
+            UeEffect::Detach(target) => self.detach(target, env),
+            UeEffect::StartEntry(start) => self.start_entry(start, env),
+            UeEffect::ArriveInUtra(target) => self.start_utra_change(target, env),
+            UeEffect::LeaveLeg(cell) => self.leave_leg(cell),
+            UeEffect::EnterCell(cell) => self.enter_cell(cell, env),
+            UeEffect::EnterDapsTarget(cell) => self.enter_daps_target(cell, env),
+            UeEffect::SendComplete => self.send_complete(env),
+            UeEffect::SetUp(cell) => self.set_up(cell, env),
+            UeEffect::FetchContext { cell, until } => self.fetch_context(cell, until, env),
+            UeEffect::AddCommandedCells => self.add_commanded_cells(env),
+            UeEffect::EnterCommandedNode => {
                 self.with_node(env, SecondaryNode::enter_commanded);
             }
-            Effect::FailAttach => {
+            UeEffect::FailAttach => {
                 self.with_attach(env, Attach::fail);
             }
-            Effect::StopAttach => {
+            UeEffect::StopAttach => {
                 self.with_attach(env, |attach, _| attach.stop());
             }
-            Effect::DropCandidates => self.drop_candidates(env),
-            Effect::Bearers(step) => self.step_bearers(step, env),
-            effect => self.record_effect(effect, env),
+            UeEffect::DropCandidates => self.drop_candidates(env),
+            UeEffect::Bearers(step) => self.step_bearers(step, env),
         }
     }
 
     /// Carries out an effect on result rows, counters and listeners.
-    fn record_effect(&mut self, effect: Effect, env: &mut Env<'_, impl Probe>) {
+    fn report_effect(&mut self, effect: ReportEffect, env: &mut Env<'_, impl Probe>) {
         let ue = self.ue;
         match effect {
-            Effect::BeginNodeRow(row) => {
+            ReportEffect::BeginNodeRow(row) => {
                 if let Some(node) = &mut self.state.secondary_node {
                     node.record = Some(row);
                 }
             }
-            Effect::StampNodeRow(what) => {
+            ReportEffect::StampNodeRow(what) => {
                 if let Some(node) = &mut self.state.secondary_node {
                     node.stamp_row(what, env.now);
                 }
             }
-            Effect::EndNodeRow(outcome) => self.end_node_row(outcome, env),
-            Effect::RecordEvent(Some(cell), event) => record_cell_event((ue, cell), event, env),
-            Effect::RecordEvent(None, event) => self.record_event(event, env),
-            Effect::Notify(info) => self.notify_listeners(info),
-            Effect::BeginRow(row) => self.begin_row(row, env),
-            Effect::FailRow(outcome) => self.fail_row(outcome, env),
-            Effect::BeginCandidateRow(target) => {
+            ReportEffect::EndNodeRow(outcome) => self.end_node_row(outcome, env),
+            ReportEffect::RecordEvent(Some(cell), event) => {
+                record_cell_event((ue, cell), event, env);
+            }
+            ReportEffect::RecordEvent(None, event) => self.record_event(event, env),
+            ReportEffect::Notify(info) => self.notify_listeners(info),
+            ReportEffect::BeginRow(row) => self.begin_row(row, env),
+            ReportEffect::FailRow(outcome) => self.fail_row(outcome, env),
+            ReportEffect::BeginCandidateRow(target) => {
                 self.with_network(env, |network, step| network.on_departure(target, step));
             }
-            Effect::RetargetRow(cell, procedure) => {
+            ReportEffect::RetargetRow(cell, procedure) => {
                 let retarget = |row: &mut HandoverRow| {
                     (row.target, row.procedure) = (cell, procedure);
                 };
                 self.state.record.update_row(retarget);
             }
-            Effect::StampRow(what) => self.state.record.stamp(what, env.now),
-            Effect::CountLinkFailure => {
+            ReportEffect::StampRow(what) => self.state.record.stamp(what, env.now),
+            ReportEffect::CountLinkFailure => {
                 self.service.stack.ues[ue.index()].on_link_failure(env.now, Span::ZERO);
             }
-            Effect::ReportRate => self.report_rate(env),
-            effect => debug_assert!(false, "{effect:?} has a handler"),
+            ReportEffect::ReportRate => self.report_rate(env),
         }
     }
 }

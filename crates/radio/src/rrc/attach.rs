@@ -17,7 +17,7 @@
 //! §5.3.4; TS 38.331 §5.3.3, §5.3.4.
 
 use super::backhaul::{NetworkMessages, NetworkNode, NetworkSignal};
-use super::effect::{Effect, REPEAT, Step};
+use super::effect::{Effect, REPEAT, ReportEffect, Step, UeEffect};
 use super::message::Message;
 use super::record::NewRow;
 use super::round::{Registration, Round};
@@ -168,8 +168,8 @@ impl Attach {
         self.is_selecting |= begins;
         if let Some(cell) = step.serving.filter(|_| begins) {
             let row = NewRow::triggered(Procedure::Attach, [cell; 2], step.now);
-            step.push(Effect::BeginRow(row));
-            step.push(Effect::RecordEvent(Some(cell), RrcEvent::AttachBegun));
+            step.push(ReportEffect::BeginRow(row));
+            step.push(ReportEffect::RecordEvent(Some(cell), RrcEvent::AttachBegun));
         }
         begins
     }
@@ -189,7 +189,7 @@ impl Attach {
         self.cell = cell;
         self.registration.generation = generation;
         self.on_question(Round::Setup, step.now);
-        step.push(Effect::ConnectSignalling(cell));
+        step.push(UeEffect::ConnectSignalling(cell));
     }
 
     /// Handles a request of the network at the UE, if its bearers are still being set up.
@@ -218,12 +218,12 @@ impl Attach {
             self.answers_at = Time::NEVER;
             if self.round == Round::Bearers {
                 self.on_bearers();
-                step.push(Effect::ConnectData);
-                step.push(Effect::RecordEvent(None, RrcEvent::Attached));
+                step.push(UeEffect::ConnectData);
+                step.push(ReportEffect::RecordEvent(None, RrcEvent::Attached));
             }
             let answer = Message::Answer(self.round);
             step.push(Effect::SendMessage(Direction::Uplink, answer));
-            step.push(Effect::WakeUplink);
+            step.push(UeEffect::WakeUplink);
         }
     }
 
@@ -238,7 +238,7 @@ impl Attach {
     /// Handles the UE's answer at the base station.
     pub(crate) fn on_answer(&mut self, round: Round, step: &mut Step<'_>) {
         if round == Round::Setup {
-            step.push(Effect::RecordEvent(None, RrcEvent::SetupComplete));
+            step.push(ReportEffect::RecordEvent(None, RrcEvent::SetupComplete));
         }
         match round.next(self.registration) {
             None => step.push(Effect::HasEntered),
@@ -259,7 +259,7 @@ impl Attach {
             Round::Setup | Round::Authentication | Round::NasSecurity => None,
         };
         if let Some(event) = event {
-            step.push(Effect::RecordEvent(None, event));
+            step.push(ReportEffect::RecordEvent(None, event));
         }
         let request = Message::Question(round);
         step.push(Effect::SendMessage(Direction::Downlink, request));
@@ -286,7 +286,7 @@ impl Attach {
             Round::Security => RrcEvent::ContextSetupRequest,
             _ => RrcEvent::SessionSetupRequest,
         };
-        step.push(Effect::RecordEvent(Some(self.cell), event));
+        step.push(ReportEffect::RecordEvent(Some(self.cell), event));
         self.send((next, false), step);
     }
 
@@ -314,12 +314,12 @@ impl Attach {
     pub(crate) fn fail(&mut self, step: &mut Step<'_>) {
         self.stop();
         self.failed = (self.failed.0 + 1, step.is_attaching);
-        step.push(Effect::RecordEvent(None, RrcEvent::AttachFailed));
+        step.push(ReportEffect::RecordEvent(None, RrcEvent::AttachFailed));
         if step.is_attaching {
-            step.push(Effect::LeaveSignalling);
+            step.push(UeEffect::LeaveSignalling);
         }
         if self.registration.is_registered {
-            return step.push(Effect::Release(step.after(SEARCH_PERIOD)));
+            return step.push(UeEffect::Release(step.after(SEARCH_PERIOD)));
         }
         self.attempts += 1;
         let wait = match self.attempts < MOST_ATTEMPTS {
@@ -329,8 +329,8 @@ impl Attach {
                 T3402
             }
         };
-        step.push(Effect::Release(step.after(wait)));
-        step.push(Effect::FailRow(HandoverOutcome::Failed));
+        step.push(UeEffect::Release(step.after(wait)));
+        step.push(ReportEffect::FailRow(HandoverOutcome::Failed));
     }
 
     /// Stops the exchange of messages and all its timers.

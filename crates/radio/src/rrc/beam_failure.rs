@@ -9,7 +9,7 @@
 //!
 //! Standard: TS 38.321 §5.1.1, §5.1.2, §5.17; TS 38.213 §6; TS 38.331 §5.3.10.3.
 
-use super::effect::{Effect, Effects, Seen};
+use super::effect::{Effect, Effects, ReportEffect, Seen, UeEffect};
 use super::random_access::{AccessStep, CellAccess, Progress, RandomAccess};
 use crate::config::BeamMonitoring;
 use fadeout_core::random::Stream;
@@ -91,7 +91,7 @@ impl BeamWatch {
     pub(crate) fn on_left(&mut self, effects: &mut Effects) -> bool {
         let was_recovering = self.recovery.is_some();
         *self = BeamWatch::new();
-        effects.push_back(Effect::HoldBeams(false));
+        effects.push_back(Effect::Ue(UeEffect::HoldBeams(false)));
         was_recovering
     }
 
@@ -108,10 +108,17 @@ impl BeamWatch {
         };
         let BeamEvaluation { period, is_heard } = evaluation;
         let has_failed = self.count_instance((seen.now, period), (config, access), !is_heard);
-        effects.push_back(Effect::HoldBeams(!is_heard || self.recovery.is_some()));
+        effects.push_back(Effect::Ue(UeEffect::HoldBeams(
+            !is_heard || self.recovery.is_some(),
+        )));
         if has_failed {
-            effects.push_back(Effect::RecordEvent(None, RrcEvent::BeamFailure));
-            effects.push_back(Effect::Notify(LinkInfo::BlockageBegan));
+            effects.push_back(Effect::Report(ReportEffect::RecordEvent(
+                None,
+                RrcEvent::BeamFailure,
+            )));
+            effects.push_back(Effect::Report(ReportEffect::Notify(
+                LinkInfo::BlockageBegan,
+            )));
         }
     }
 
@@ -122,7 +129,10 @@ impl BeamWatch {
             return false;
         };
         if recovery.expires(now) {
-            effects.push_back(Effect::RecordEvent(None, RrcEvent::BeamRecoveryExpired));
+            effects.push_back(Effect::Report(ReportEffect::RecordEvent(
+                None,
+                RrcEvent::BeamRecoveryExpired,
+            )));
         }
         recovery.access.wake_at() <= now
     }
@@ -148,7 +158,10 @@ impl BeamWatch {
             .access
             .on_wake(seen.now, access, draws, |step| match step {
                 AccessStep::Preamble => {
-                    effects.push_back(Effect::RecordEvent(None, RrcEvent::PreambleSent));
+                    effects.push_back(Effect::Report(ReportEffect::RecordEvent(
+                        None,
+                        RrcEvent::PreambleSent,
+                    )));
                     up
                 }
                 AccessStep::Message3 => up,
@@ -159,13 +172,21 @@ impl BeamWatch {
             Progress::Done => {
                 (self.instances, self.forgotten_at) = (0, Time::NEVER);
                 self.recovery = None;
-                effects.push_back(Effect::HoldBeams(false));
-                effects.push_back(Effect::RecordEvent(None, RrcEvent::BeamRecovered));
-                effects.push_back(Effect::Notify(LinkInfo::BlockageEnded));
+                effects.push_back(Effect::Ue(UeEffect::HoldBeams(false)));
+                effects.push_back(Effect::Report(ReportEffect::RecordEvent(
+                    None,
+                    RrcEvent::BeamRecovered,
+                )));
+                effects.push_back(Effect::Report(ReportEffect::Notify(
+                    LinkInfo::BlockageEnded,
+                )));
             }
             Progress::Problem => {
-                effects.push_back(Effect::RecordEvent(None, RrcEvent::AccessProblem));
-                effects.push_back(Effect::FailLink);
+                effects.push_back(Effect::Report(ReportEffect::RecordEvent(
+                    None,
+                    RrcEvent::AccessProblem,
+                )));
+                effects.push_back(Effect::Ue(UeEffect::FailLink));
             }
         }
         progress

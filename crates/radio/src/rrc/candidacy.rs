@@ -14,7 +14,7 @@
 
 use super::backhaul::{NetworkMessages, NetworkNode, NetworkSignal};
 use super::candidates::Candidates;
-use super::effect::{BearerStep, Effect, REPEAT, Step};
+use super::effect::{BearerStep, Effect, REPEAT, ReportEffect, Step, UeEffect};
 use super::message::Message;
 use crate::config::ConditionalConfig;
 use fadeout_core::{CellId, Direction, RrcEvent, Span, Time};
@@ -174,7 +174,10 @@ impl Candidacy {
                 self.cancel(left.cell, step);
                 self.is_list_outdated |= left.is_prepared();
             }
-            step.push(Effect::RecordEvent(Some(cell), RrcEvent::HandoverRequest));
+            step.push(ReportEffect::RecordEvent(
+                Some(cell),
+                RrcEvent::HandoverRequest,
+            ));
             self.candidates.push(SourceCandidate {
                 cell,
                 asked_at: step.now,
@@ -304,9 +307,9 @@ impl Candidacy {
         let all = self.prepared();
         let config = step.config.conditional();
         if config.is_some_and(|config| config.forwards_early) {
-            step.push(Effect::Bearers(BearerStep::CopyEarly(all)));
+            step.push(UeEffect::Bearers(BearerStep::CopyEarly(all)));
         }
-        step.push(Effect::RecordEvent(None, RrcEvent::CandidatesSent));
+        step.push(ReportEffect::RecordEvent(None, RrcEvent::CandidatesSent));
         let list = Message::Candidates(all);
         step.push(Effect::SendMessage(Direction::Downlink, list));
     }
@@ -345,7 +348,7 @@ impl Candidacy {
             (self.candidates.iter()).position(|candidate| candidate.answer_by <= step.now)
         {
             let cell = self.candidates.remove(place).cell;
-            step.push(Effect::RecordEvent(
+            step.push(ReportEffect::RecordEvent(
                 Some(cell),
                 RrcEvent::PreparationExpired,
             ));
@@ -362,7 +365,7 @@ impl Candidacy {
                 |reservation| (reservation.source, reservation.cell) == (source, cell),
                 step,
             );
-            step.push(Effect::RecordEvent(
+            step.push(ReportEffect::RecordEvent(
                 Some(cell),
                 RrcEvent::CandidateCancelled,
             ));
@@ -426,7 +429,10 @@ impl Candidacy {
                     Some(candidate) => {
                         candidate.answer_by = Time::NEVER;
                         self.is_list_outdated = true;
-                        step.push(Effect::RecordEvent(Some(cell), RrcEvent::CandidatePrepared));
+                        step.push(ReportEffect::RecordEvent(
+                            Some(cell),
+                            RrcEvent::CandidatePrepared,
+                        ));
                         self.send_candidates(step);
                     }
                     // The source has stopped waiting for this candidate.
@@ -435,7 +441,10 @@ impl Candidacy {
             }
             NetworkSignal::Refuse(cell) => {
                 self.candidates.retain(|candidate| candidate.cell != cell);
-                step.push(Effect::RecordEvent(Some(cell), RrcEvent::HandoverRefused));
+                step.push(ReportEffect::RecordEvent(
+                    Some(cell),
+                    RrcEvent::HandoverRefused,
+                ));
                 self.send_candidates(step);
             }
             NetworkSignal::Cancel { source, cell } => {
@@ -444,7 +453,7 @@ impl Candidacy {
                     |reservation| (reservation.source, reservation.cell) == (source, cell),
                     step,
                 ) {
-                    step.push(Effect::RecordEvent(
+                    step.push(ReportEffect::RecordEvent(
                         Some(cell),
                         RrcEvent::CandidateCancelled,
                     ));
@@ -476,7 +485,10 @@ impl Candidacy {
             .iter()
             .any(|candidate| candidate.cell == cell)
         {
-            step.push(Effect::RecordEvent(Some(cell), RrcEvent::HandoverSuccess));
+            step.push(ReportEffect::RecordEvent(
+                Some(cell),
+                RrcEvent::HandoverSuccess,
+            ));
             self.candidates.retain(|candidate| candidate.cell != cell);
             self.cancel_all(step);
         }

@@ -7,7 +7,9 @@
 //! Standard: TS 38.331 §5.3.5.13; TS 36.331 §5.3.5.9.
 
 use super::candidates::Candidates;
-use super::effect::{BearerStep, Effect, Effects, EntryMethod, EntryStart, Seen};
+use super::effect::{
+    BearerStep, Effect, Effects, EntryMethod, EntryStart, ReportEffect, Seen, UeEffect,
+};
 use super::filter::{Before, Filter, Level};
 use super::message::Message;
 use crate::config::{Fate, MeasurementEvent};
@@ -56,18 +58,23 @@ struct Condition {
 /// does not know that the UE left, so downlink data waits at the source.
 fn leave_for(target: CellId, seen: &Seen<'_>, effects: &mut Effects) {
     let times = &seen.config.procedure;
-    effects.push_back(Effect::RecordEvent(Some(target), RrcEvent::ConditionsMet));
-    effects.push_back(Effect::BeginCandidateRow(target));
-    effects.push_back(Effect::StopDownlink(Fate::Kept));
-    effects.push_back(Effect::Detach(Some(target)));
-    effects.push_back(Effect::Bearers(BearerStep::LeaveForCandidate(target)));
-    effects.push_back(Effect::StartEntry(EntryStart {
+    effects.push_back(Effect::Report(ReportEffect::RecordEvent(
+        Some(target),
+        RrcEvent::ConditionsMet,
+    )));
+    effects.push_back(Effect::Report(ReportEffect::BeginCandidateRow(target)));
+    effects.push_back(Effect::Ue(UeEffect::StopDownlink(Fate::Kept)));
+    effects.push_back(Effect::Ue(UeEffect::Detach(Some(target))));
+    effects.push_back(Effect::Ue(UeEffect::Bearers(
+        BearerStep::LeaveForCandidate(target),
+    )));
+    effects.push_back(Effect::Ue(UeEffect::StartEntry(EntryStart {
         cell: target,
         procedure: Procedure::Conditional,
         ready_at: seen.after(times.interruption),
         until: seen.after(times.t304),
         method: EntryMethod::Random,
-    }));
+    })));
 }
 
 /// State of an execution condition for one cell.
@@ -156,7 +163,7 @@ impl Conditions {
     ) {
         if let Some(generation) = seen.generation {
             let received = RrcEvent::CandidatesReceived;
-            effects.push_back(Effect::RecordEvent(None, received));
+            effects.push_back(Effect::Report(ReportEffect::RecordEvent(None, received)));
             self.received = Some((seen.after(processing(generation)), candidates));
         }
     }
@@ -177,14 +184,16 @@ impl Conditions {
             effects.push_back(Effect::SendMessage(Direction::Uplink, ready));
         }
         if let Some(starts_at) = self.take_changed_departure() {
-            effects.push_back(Effect::Notify(match starts_at.is_never() {
-                true => LinkInfo::BlockageEnded,
-                false => LinkInfo::BlockagePredicted {
-                    starts_at,
-                    lasts: seen.config.procedure.interruption
-                        + seen.config.access.predicted_duration(),
+            effects.push_back(Effect::Report(ReportEffect::Notify(
+                match starts_at.is_never() {
+                    true => LinkInfo::BlockageEnded,
+                    false => LinkInfo::BlockagePredicted {
+                        starts_at,
+                        lasts: seen.config.procedure.interruption
+                            + seen.config.access.predicted_duration(),
+                    },
                 },
-            }));
+            )));
         }
         if let Some(position) = self.take_departure(seen.now) {
             leave_for(cells[position], seen, effects);

@@ -15,7 +15,7 @@
 //!
 //! Standard: TS 38.300 §9.2.3.2; TS 38.331 §5.3.5.3, §5.3.5.8.3, §5.3.10.3.
 
-use super::effect::{BearerStep, Effect, Effects, Seen};
+use super::effect::{BearerStep, Effect, Effects, ReportEffect, Seen, UeEffect};
 use super::message::Message;
 use super::stage::{DapsStage, DueAction, Stage};
 use crate::config::Fate;
@@ -48,8 +48,11 @@ impl Stage {
         }
         *self = Stage::Connected;
         let failure = RrcEvent::AccessFailure;
-        effects.push_back(Effect::RecordEvent(Some(entry.cell), failure));
-        effects.push_back(Effect::LeaveLeg(entry.cell));
+        effects.push_back(Effect::Report(ReportEffect::RecordEvent(
+            Some(entry.cell),
+            failure,
+        )));
+        effects.push_back(Effect::Ue(UeEffect::LeaveLeg(entry.cell)));
         let report = Message::AccessFailed;
         effects.push_back(Effect::SendMessage(Direction::Uplink, report));
         None
@@ -60,8 +63,13 @@ impl Stage {
     pub(crate) fn on_target_entered(&self, fate: Fate, effects: &mut Effects) -> bool {
         let is_in_both = self.daps_source().is_some();
         if is_in_both {
-            effects.push_back(Effect::RecordEvent(None, RrcEvent::HandoverSuccess));
-            effects.push_back(Effect::Bearers(BearerStep::EndDapsNumbering(fate)));
+            effects.push_back(Effect::Report(ReportEffect::RecordEvent(
+                None,
+                RrcEvent::HandoverSuccess,
+            )));
+            effects.push_back(Effect::Ue(UeEffect::Bearers(BearerStep::EndDapsNumbering(
+                fate,
+            ))));
         }
         is_in_both
     }
@@ -81,7 +89,7 @@ impl Stage {
         if let Some(source) = self.daps_source() {
             *self = Stage::Connected;
             leave_source(source, effects);
-            effects.push_back(Effect::Bearers(BearerStep::ReleaseDaps));
+            effects.push_back(Effect::Ue(UeEffect::Bearers(BearerStep::ReleaseDaps)));
         }
     }
 
@@ -90,7 +98,7 @@ impl Stage {
     pub(crate) fn on_leg_failure(&mut self, cell: CellId, effects: &mut Effects) {
         match self.daps_source() == Some(cell) {
             true => self.release_source(effects),
-            false => effects.push_back(Effect::FailLink),
+            false => effects.push_back(Effect::Ue(UeEffect::FailLink)),
         }
     }
 
@@ -105,7 +113,7 @@ impl Stage {
             }
             Stage::Daps(DapsStage::Both { source }) => {
                 leave_source(source, effects);
-                effects.push_back(Effect::Bearers(BearerStep::DapsTargetFailed));
+                effects.push_back(Effect::Ue(UeEffect::Bearers(BearerStep::DapsTargetFailed)));
                 false
             }
             _ => false,
@@ -116,17 +124,20 @@ impl Stage {
 /// Leaves the cell of a failed link. Downlink data waits at the base station until the UE's new
 /// cell is known.
 pub(super) fn leave_failed_cell(is_daps: bool, effects: &mut Effects) {
-    effects.push_back(Effect::StopDownlink(Fate::Kept));
-    effects.push_back(Effect::Detach(None));
+    effects.push_back(Effect::Ue(UeEffect::StopDownlink(Fate::Kept)));
+    effects.push_back(Effect::Ue(UeEffect::Detach(None)));
     if is_daps {
-        effects.push_back(Effect::Bearers(BearerStep::DapsSourceFailed));
+        effects.push_back(Effect::Ue(UeEffect::Bearers(BearerStep::DapsSourceFailed)));
     }
 }
 
 /// Leaves the source, which served the UE together with the target.
 fn leave_source(source: CellId, effects: &mut Effects) {
-    effects.push_back(Effect::RecordEvent(Some(source), RrcEvent::SourceReleased));
-    effects.push_back(Effect::LeaveLeg(source));
+    effects.push_back(Effect::Report(ReportEffect::RecordEvent(
+        Some(source),
+        RrcEvent::SourceReleased,
+    )));
+    effects.push_back(Effect::Ue(UeEffect::LeaveLeg(source)));
 }
 
 #[cfg(test)]

@@ -47,16 +47,12 @@ pub(crate) enum Effect {
     EndEarlyCopies,
     /// Cancel the planned change of the secondary node.
     CancelNodeRequest,
-    /// Report the UE's data rate to listeners of its link.
-    ReportRate,
     /// Send downlink data that waits at the UE's base station.
     SendDownlinkData,
     /// Report the UE's bearers to a core that waits for them. Otherwise the handover is done.
     ReportBearers,
     /// Offer secondary cells to a UE that has entered its cell.
     OfferSecondaryCells,
-    /// Set this time of the result row.
-    StampRow(RowTime),
     /// Start bicast: the core also sends to the base station of this cell.
     StartBicast(CellId),
     /// End bicast: the core sends to one base station.
@@ -69,6 +65,44 @@ pub(crate) enum Effect {
     HasEntered,
     /// Wake the UE's cell for downlink messages that wait.
     WakeDownlink,
+    /// Forward the UE's data from its former base station `from` to the base station of this cell.
+    /// With fixed delays, forwarding takes the time `delay`. The core may have switched the path
+    /// before.
+    ForwardData {
+        from: u32,
+        cell: CellId,
+        delay: Span,
+    },
+    /// Send the UE its candidates.
+    SendCandidates,
+    /// Resume the UE's data at the target. The target has received the forwarded data or is about
+    /// to receive it.
+    ResumeData,
+    /// The target has received the source's status transfer.
+    HasStatus,
+    /// Pass this act of the network to the UE's secondary node.
+    SecondaryNode(NodeAct),
+    /// Send the UE the handover command to this cell.
+    CommandUe(CellId),
+    /// Send a message between the UE and its base station, in this direction.
+    SendMessage(Direction, Message),
+    /// Cancel the commands that have not reached the UE.
+    CancelCommand,
+    /// Drop the secondary node that a handover command named.
+    DropCommandedNode,
+    /// Cancel the handover that the network prepares or has commanded.
+    CancelHandover,
+    /// Cancel the path switch, because the link to the UE is lost.
+    StopPathSwitch,
+    /// Change the UE, its legs or its bearers.
+    Ue(UeEffect),
+    /// Report to result rows, counters or listeners.
+    Report(ReportEffect),
+}
+
+/// Effect on a UE, on its legs and on its bearers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum UeEffect {
     /// Wake the UE's cell for uplink data that waits.
     WakeUplink,
     /// Connect the UE's signalling bearers to this cell, after RRC setup.
@@ -79,41 +113,10 @@ pub(crate) enum Effect {
     LeaveSignalling,
     /// Make the UE idle until its next cell selection at this time.
     Release(Time),
-    /// Forward the UE's data from its former base station `from` to the base station of this cell.
-    /// With fixed delays, forwarding takes the time `delay`. The core may have switched the path
-    /// before.
-    ForwardData {
-        from: u32,
-        cell: CellId,
-        delay: Span,
-    },
     /// The cell has received the UE's context.
     HasContext,
-    /// Send the UE its candidates.
-    SendCandidates,
-    /// Resume the UE's data at the target. The target has received the forwarded data or is about
-    /// to receive it.
-    ResumeData,
-    /// The target has received the source's status transfer.
-    HasStatus,
-    /// Pass this act of the network to the UE's secondary node.
-    SecondaryNode(NodeAct),
     /// Carry out this step of the UE's secondary leg.
     SecondaryLeg(LegStep),
-    /// Begin this result row of the secondary node.
-    BeginNodeRow(SecondaryChangeRow),
-    /// Set this time of the result row of the secondary node.
-    StampNodeRow(NodeRowTime),
-    /// End the result row of the secondary node with this outcome.
-    EndNodeRow(HandoverOutcome),
-    /// Send the UE the handover command to this cell.
-    CommandUe(CellId),
-    /// Record an event of this cell. `None` stands for the serving cell.
-    RecordEvent(Option<CellId>, RrcEvent),
-    /// Pass this notice to listeners of the UE's link.
-    Notify(LinkInfo),
-    /// Send a message between the UE and its base station, in this direction.
-    SendMessage(Direction, Message),
     /// Keep the UE's beams if true, or let them follow the channel.
     HoldBeams(bool),
     /// Handle a failure of the UE's link.
@@ -124,19 +127,6 @@ pub(crate) enum Effect {
     SetSecondaryCells(Aggregation),
     /// Add those of these cells that are not yet secondary cells of the UE.
     AddSecondaryCells(Aggregation),
-    /// Begin this result row.
-    BeginRow(NewRow),
-    /// End the result row of the procedure under way with this outcome.
-    FailRow(HandoverOutcome),
-    /// Cancel the commands that have not reached the UE.
-    CancelCommand,
-    /// Begin the result row of the UE's departure for this candidate. A handover that the network
-    /// prepares or has commanded is cancelled.
-    BeginCandidateRow(CellId),
-    /// Set the target and the procedure of the result row.
-    RetargetRow(CellId, Procedure),
-    /// Count a failure of the UE's link.
-    CountLinkFailure,
     /// Stop the downlink of the UE's bearers, whose data have this fate.
     StopDownlink(Fate),
     /// Detach the UE from its cell. The next cell is `None` if it is unknown.
@@ -161,12 +151,6 @@ pub(crate) enum Effect {
     AddCommandedCells,
     /// Enter the cell of the secondary node that the handover command named.
     EnterCommandedNode,
-    /// Drop the secondary node that a handover command named.
-    DropCommandedNode,
-    /// Cancel the handover that the network prepares or has commanded.
-    CancelHandover,
-    /// Cancel the path switch, because the link to the UE is lost.
-    StopPathSwitch,
     /// End the attach attempt without success.
     FailAttach,
     /// Stop the messages of the attach procedure.
@@ -177,6 +161,48 @@ pub(crate) enum Effect {
     Bearers(BearerStep),
     /// Order a preamble in this candidate cell, at the first occasion from this time on.
     OrderPreamble(CellId, Time),
+}
+
+/// Effect on result rows, counters and listeners.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) enum ReportEffect {
+    /// Report the UE's data rate to listeners of its link.
+    ReportRate,
+    /// Set this time of the result row.
+    StampRow(RowTime),
+    /// Begin this result row of the secondary node.
+    BeginNodeRow(SecondaryChangeRow),
+    /// Set this time of the result row of the secondary node.
+    StampNodeRow(NodeRowTime),
+    /// End the result row of the secondary node with this outcome.
+    EndNodeRow(HandoverOutcome),
+    /// Record an event of this cell. `None` stands for the serving cell.
+    RecordEvent(Option<CellId>, RrcEvent),
+    /// Pass this notice to listeners of the UE's link.
+    Notify(LinkInfo),
+    /// Begin this result row.
+    BeginRow(NewRow),
+    /// End the result row of the procedure under way with this outcome.
+    FailRow(HandoverOutcome),
+    /// Begin the result row of the UE's departure for this candidate. A handover that the network
+    /// prepares or has commanded is cancelled.
+    BeginCandidateRow(CellId),
+    /// Set the target and the procedure of the result row.
+    RetargetRow(CellId, Procedure),
+    /// Count a failure of the UE's link.
+    CountLinkFailure,
+}
+
+impl From<UeEffect> for Effect {
+    fn from(effect: UeEffect) -> Effect {
+        Effect::Ue(effect)
+    }
+}
+
+impl From<ReportEffect> for Effect {
+    fn from(effect: ReportEffect) -> Effect {
+        Effect::Report(effect)
+    }
 }
 
 /// Start of a UE's entry into a cell.
@@ -380,7 +406,7 @@ impl Step<'_> {
         self.config.has_room(self.loads[place] + self.held[place])
     }
 
-    pub(crate) fn push(&mut self, effect: Effect) {
-        self.effects.push_back(effect);
+    pub(crate) fn push(&mut self, effect: impl Into<Effect>) {
+        self.effects.push_back(effect.into());
     }
 }

@@ -13,7 +13,9 @@
 
 use super::attach::SEARCH_PERIOD;
 use super::daps::leave_failed_cell;
-use super::effect::{BearerStep, Effect, Effects, EntryMethod, EntryStart, Seen};
+use super::effect::{
+    BearerStep, Effect, Effects, EntryMethod, EntryStart, ReportEffect, Seen, UeEffect,
+};
 use super::granted::EntryAccess;
 use super::random_access::{Progress, RandomAccess};
 use super::record::NewRow;
@@ -40,7 +42,10 @@ impl Stage {
         if !seen.is_connected {
             return;
         }
-        effects.push_back(Effect::RecordEvent(Some(target), RrcEvent::CommandReceived));
+        effects.push_back(Effect::Report(ReportEffect::RecordEvent(
+            Some(target),
+            RrcEvent::CommandReceived,
+        )));
         let times = &seen.config.procedure;
         let start = EntryStart {
             cell: target,
@@ -53,34 +58,39 @@ impl Stage {
             method: EntryMethod::Random,
         };
         if seen.config.is_daps() {
-            return effects.push_back(Effect::StartEntry(start));
+            return effects.push_back(Effect::Ue(UeEffect::StartEntry(start)));
         }
-        effects.push_back(Effect::Detach(Some(target)));
+        effects.push_back(Effect::Ue(UeEffect::Detach(Some(target))));
         effects.push_back(match seen.config.is_utra(target) {
-            true => Effect::ArriveInUtra(target),
-            false => Effect::StartEntry(EntryStart {
+            true => Effect::Ue(UeEffect::ArriveInUtra(target)),
+            false => Effect::Ue(UeEffect::StartEntry(EntryStart {
                 procedure: Procedure::Handover,
                 method: EntryMethod::Configured(seen.serving.unwrap_or(target)),
                 ..start
-            }),
+            })),
         });
     }
 
     /// Handles a failure of the UE's link.
     pub(crate) fn on_link_failure(&mut self, seen: &Seen<'_>, effects: &mut Effects) {
         if matches!(self, Stage::Attaching) {
-            return effects.push_back(Effect::FailAttach);
+            return effects.push_back(Effect::Ue(UeEffect::FailAttach));
         }
         if !seen.is_connected {
             return;
         }
-        effects.push_back(Effect::RecordEvent(None, RrcEvent::LinkFailure));
-        effects.push_back(Effect::CountLinkFailure);
+        effects.push_back(Effect::Report(ReportEffect::RecordEvent(
+            None,
+            RrcEvent::LinkFailure,
+        )));
+        effects.push_back(Effect::Report(ReportEffect::CountLinkFailure));
         if self.continues_without_source(effects) {
             return;
         }
         if !seen.change.is_some_and(|change| change.is_done) {
-            effects.push_back(Effect::FailRow(HandoverOutcome::Failed));
+            effects.push_back(Effect::Report(ReportEffect::FailRow(
+                HandoverOutcome::Failed,
+            )));
         }
         effects.push_back(Effect::StopPathSwitch);
         leave_failed_cell(seen.config.is_daps(), effects);
@@ -101,13 +111,18 @@ impl Stage {
 
     /// Releases the UE's connection. All data under way is lost.
     fn lose_connection(&mut self, seen: &Seen<'_>, effects: &mut Effects) {
-        effects.push_back(Effect::RecordEvent(None, RrcEvent::Released));
-        effects.push_back(Effect::FailRow(HandoverOutcome::Failed));
+        effects.push_back(Effect::Report(ReportEffect::RecordEvent(
+            None,
+            RrcEvent::Released,
+        )));
+        effects.push_back(Effect::Report(ReportEffect::FailRow(
+            HandoverOutcome::Failed,
+        )));
         effects.push_back(Effect::CancelHandover);
-        effects.push_back(Effect::StopAttach);
-        effects.push_back(Effect::DropCandidates);
-        effects.push_back(Effect::Bearers(BearerStep::Release));
-        effects.push_back(Effect::StopDownlink(Fate::Dropped));
+        effects.push_back(Effect::Ue(UeEffect::StopAttach));
+        effects.push_back(Effect::Ue(UeEffect::DropCandidates));
+        effects.push_back(Effect::Ue(UeEffect::Bearers(BearerStep::Release)));
+        effects.push_back(Effect::Ue(UeEffect::StopDownlink(Fate::Dropped)));
         begin_failure_row(Procedure::Setup, seen, effects);
         *self = Stage::Released {
             at: seen.after(SEARCH_PERIOD),
@@ -125,8 +140,11 @@ impl Stage {
             Stage::Arriving { cell, at } if at <= now => return Some(DueAction::EnterUtra(cell)),
             Stage::Fetching { at, .. } if at <= now => self.on_context(effects),
             Stage::Fetching { cell, until, .. } if until <= now => {
-                effects.push_back(Effect::LeaveLeg(cell));
-                effects.push_back(Effect::RecordEvent(None, RrcEvent::AccessFailure));
+                effects.push_back(Effect::Ue(UeEffect::LeaveLeg(cell)));
+                effects.push_back(Effect::Report(ReportEffect::RecordEvent(
+                    None,
+                    RrcEvent::AccessFailure,
+                )));
                 self.lose_connection(seen, effects);
             }
             Stage::Entering(entry) => return self.on_entry_due(entry, seen, effects),
@@ -139,9 +157,12 @@ impl Stage {
     /// re-establishment.
     pub(crate) fn on_context(&self, effects: &mut Effects) {
         if let Stage::Fetching { cell, .. } = *self {
-            effects.push_back(Effect::RecordEvent(None, RrcEvent::Reestablished));
-            effects.push_back(Effect::EnterCell(cell));
-            effects.push_back(Effect::SendComplete);
+            effects.push_back(Effect::Report(ReportEffect::RecordEvent(
+                None,
+                RrcEvent::Reestablished,
+            )));
+            effects.push_back(Effect::Ue(UeEffect::EnterCell(cell)));
+            effects.push_back(Effect::Ue(UeEffect::SendComplete));
         }
     }
 
@@ -157,12 +178,15 @@ impl Stage {
             return (entry.wake_at() <= seen.now).then_some(DueAction::StepOfAccess);
         }
         let cell = entry.cell;
-        effects.push_back(Effect::RecordEvent(Some(cell), RrcEvent::AccessFailure));
-        effects.push_back(Effect::LeaveLeg(cell));
+        effects.push_back(Effect::Report(ReportEffect::RecordEvent(
+            Some(cell),
+            RrcEvent::AccessFailure,
+        )));
+        effects.push_back(Effect::Ue(UeEffect::LeaveLeg(cell)));
         match entry.procedure {
             Procedure::Reestablishment => self.lose_connection(seen, effects),
             Procedure::Attach | Procedure::Setup if seen.may_attach => {
-                effects.push_back(Effect::FailAttach);
+                effects.push_back(Effect::Ue(UeEffect::FailAttach));
             }
             Procedure::Attach | Procedure::Setup => {
                 *self = Stage::Released {
@@ -174,7 +198,9 @@ impl Stage {
             | Procedure::Daps
             | Procedure::Ltm
             | Procedure::Recovery => {
-                effects.push_back(Effect::FailRow(HandoverOutcome::Failed));
+                effects.push_back(Effect::Report(ReportEffect::FailRow(
+                    HandoverOutcome::Failed,
+                )));
                 self.reselect(seen, effects);
             }
         }
@@ -201,8 +227,11 @@ impl Stage {
             }
             return;
         };
-        effects.push_back(Effect::RecordEvent(Some(cell), RrcEvent::CellSelected));
-        effects.push_back(Effect::RetargetRow(cell, procedure));
+        effects.push_back(Effect::Report(ReportEffect::RecordEvent(
+            Some(cell),
+            RrcEvent::CellSelected,
+        )));
+        effects.push_back(Effect::Report(ReportEffect::RetargetRow(cell, procedure)));
         let times = &seen.config.procedure;
         let (ready_at, timer) = match procedure {
             Procedure::Recovery => (seen.after(times.interruption), times.t304),
@@ -210,15 +239,17 @@ impl Stage {
             _ => (seen.now, monitoring.t301),
         };
         if procedure == Procedure::Recovery {
-            effects.push_back(Effect::Bearers(BearerStep::LeaveForCandidate(cell)));
+            effects.push_back(Effect::Ue(UeEffect::Bearers(
+                BearerStep::LeaveForCandidate(cell),
+            )));
         }
-        effects.push_back(Effect::StartEntry(EntryStart {
+        effects.push_back(Effect::Ue(UeEffect::StartEntry(EntryStart {
             cell,
             procedure,
             ready_at,
             until: seen.after(timer),
             method: EntryMethod::Random,
-        }));
+        })));
     }
 
     /// Handles a step of the entry into a cell, with its result. `access` is the state after the
@@ -245,9 +276,12 @@ impl Stage {
             }
             (Progress::Done, _) => {
                 let done = RrcEvent::AccessDone;
-                effects.push_back(Effect::RecordEvent(Some(entry.cell), done));
+                effects.push_back(Effect::Report(ReportEffect::RecordEvent(
+                    Some(entry.cell),
+                    done,
+                )));
                 match is_in_source {
-                    true => effects.push_back(Effect::EnterDapsTarget(entry.cell)),
+                    true => effects.push_back(Effect::Ue(UeEffect::EnterDapsTarget(entry.cell))),
                     false => on_access_done(entry, seen.may_attach, effects),
                 }
             }
@@ -265,34 +299,34 @@ fn on_access_done(entry: &Entry, may_attach: bool, effects: &mut Effects) {
     let has_completed = matches!(entry.access, EntryAccess::Granted(_));
     match procedure {
         Procedure::Attach | Procedure::Setup if may_attach => {
-            return effects.push_back(Effect::SetUp(cell));
+            return effects.push_back(Effect::Ue(UeEffect::SetUp(cell)));
         }
         Procedure::Reestablishment => {
             let until = entry.until;
-            return effects.push_back(Effect::FetchContext { cell, until });
+            return effects.push_back(Effect::Ue(UeEffect::FetchContext { cell, until }));
         }
-        _ => effects.push_back(Effect::EnterCell(cell)),
+        _ => effects.push_back(Effect::Ue(UeEffect::EnterCell(cell))),
     }
     if !has_completed {
-        effects.push_back(Effect::SendComplete);
+        effects.push_back(Effect::Ue(UeEffect::SendComplete));
     }
     if is_prepared(procedure) {
-        effects.push_back(Effect::AddCommandedCells);
-        effects.push_back(Effect::EnterCommandedNode);
+        effects.push_back(Effect::Ue(UeEffect::AddCommandedCells));
+        effects.push_back(Effect::Ue(UeEffect::EnterCommandedNode));
     }
     if has_completed {
         effects.push_back(Effect::HasEntered);
-        effects.push_back(Effect::WakeUplink);
+        effects.push_back(Effect::Ue(UeEffect::WakeUplink));
     }
 }
 
 /// Begins the row of a procedure after the loss of the link to the serving cell.
 fn begin_failure_row(procedure: Procedure, seen: &Seen<'_>, effects: &mut Effects) {
     if let Some(cell) = seen.serving {
-        effects.push_back(Effect::BeginRow(NewRow {
+        effects.push_back(Effect::Report(ReportEffect::BeginRow(NewRow {
             left_at: Some(seen.now),
             ..NewRow::triggered(procedure, [cell; 2], seen.now)
-        }));
+        })));
     }
 }
 

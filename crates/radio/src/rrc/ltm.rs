@@ -12,7 +12,7 @@
 //!
 //! Standard: TS 38.300 §9.2.3.5; TS 38.321 §5.18.35.
 
-use super::effect::{Effect, Effects, EntryMethod, EntryStart, Seen};
+use super::effect::{Effect, Effects, EntryMethod, EntryStart, ReportEffect, Seen, UeEffect};
 use super::message::Message;
 use super::record::NewRow;
 use crate::config::{EarlySync, LtmConfig};
@@ -111,8 +111,12 @@ impl Ltm {
         if self.commanded.take_if(is_due).is_some() {
             // A switch command that arrives later must have no effect.
             effects.push_back(Effect::CancelCommand);
-            effects.push_back(Effect::Notify(LinkInfo::BlockageEnded));
-            effects.push_back(Effect::FailRow(HandoverOutcome::Cancelled));
+            effects.push_back(Effect::Report(ReportEffect::Notify(
+                LinkInfo::BlockageEnded,
+            )));
+            effects.push_back(Effect::Report(ReportEffect::FailRow(
+                HandoverOutcome::Cancelled,
+            )));
         }
         false
     }
@@ -127,15 +131,15 @@ impl Ltm {
         let timing = self.timing(target, seen.now);
         let timing = timing.filter(|_| config.early == EarlySync::Both);
         let fate = seen.config.fate_between(source, target);
-        effects.push_back(Effect::StopDownlink(fate));
-        effects.push_back(Effect::Detach(Some(target)));
-        effects.push_back(Effect::StartEntry(EntryStart {
+        effects.push_back(Effect::Ue(UeEffect::StopDownlink(fate)));
+        effects.push_back(Effect::Ue(UeEffect::Detach(Some(target))));
+        effects.push_back(Effect::Ue(UeEffect::StartEntry(EntryStart {
             cell: target,
             procedure: Procedure::Ltm,
             ready_at: seen.after(config.interruption()),
             until: seen.after(seen.config.procedure.t304),
             method: timing.map_or(EntryMethod::Random, |it| EntryMethod::Timed(it.round_trip)),
-        }));
+        })));
     }
 
     /// Handles a report at the network, which may command a switch or order a preamble.
@@ -151,20 +155,25 @@ impl Ltm {
         match self.decide(seen.now, report.serving_dbm, report.candidates, config) {
             Decision::Switch(target) => {
                 let row = NewRow::triggered(Procedure::Ltm, [serving, target], seen.now);
-                effects.push_back(Effect::BeginRow(NewRow {
+                effects.push_back(Effect::Report(ReportEffect::BeginRow(NewRow {
                     commanded_at: Some(seen.now),
                     ..row
-                }));
-                effects.push_back(Effect::RecordEvent(Some(target), RrcEvent::CommandSent));
-                effects.push_back(Effect::Notify(LinkInfo::BlockagePredicted {
-                    starts_at: seen.now,
-                    lasts: config.interruption() + seen.config.access.predicted_duration(),
-                }));
+                })));
+                effects.push_back(Effect::Report(ReportEffect::RecordEvent(
+                    Some(target),
+                    RrcEvent::CommandSent,
+                )));
+                effects.push_back(Effect::Report(ReportEffect::Notify(
+                    LinkInfo::BlockagePredicted {
+                        starts_at: seen.now,
+                        lasts: config.interruption() + seen.config.access.predicted_duration(),
+                    },
+                )));
                 let command = Message::Switch(target);
                 effects.push_back(Effect::SendMessage(Direction::Downlink, command));
             }
             Decision::Order(cell, at) if report.is_pdcch_heard => {
-                effects.push_back(Effect::OrderPreamble(cell, at));
+                effects.push_back(Effect::Ue(UeEffect::OrderPreamble(cell, at)));
             }
             Decision::Order(..) | Decision::Stay => {}
         }
@@ -286,7 +295,10 @@ impl Ltm {
 
     /// Handles a command at the UE, whose feedback ends at `confirmed_at`.
     pub(crate) fn on_command(&mut self, target: CellId, confirmed_at: Time, effects: &mut Effects) {
-        effects.push_back(Effect::RecordEvent(Some(target), RrcEvent::CommandReceived));
+        effects.push_back(Effect::Report(ReportEffect::RecordEvent(
+            Some(target),
+            RrcEvent::CommandReceived,
+        )));
         // The UE's feedback confirms the command.
         self.commanded = None;
         self.leaving = Some((target, confirmed_at.saturating_add(LEAVES_AFTER)));

@@ -12,7 +12,7 @@ mod wire;
 
 use super::backhaul::{NetworkMessages, NetworkNode, NetworkSignal};
 use super::candidacy::Candidacy;
-use super::effect::{Effect, REPEAT, Step};
+use super::effect::{Effect, REPEAT, ReportEffect, Step, UeEffect};
 use crate::config::{BicastStart, DataForwarding, Interface, MobilityConfig};
 use fadeout_core::{CellId, RrcEvent, Span, Time};
 use std::collections::VecDeque;
@@ -349,7 +349,10 @@ impl Network {
         let after = match step.config.has_links() {
             false => step.config.procedure.core_delay,
             true => {
-                step.push(Effect::RecordEvent(Some(cell), RrcEvent::PathSwitchRequest));
+                step.push(ReportEffect::RecordEvent(
+                    Some(cell),
+                    RrcEvent::PathSwitchRequest,
+                ));
                 let ends = [step.node_of(cell), NetworkNode::Core];
                 self.send(NetworkSignal::PathSwitch(cell), ends, step);
                 REPEAT
@@ -363,7 +366,10 @@ impl Network {
     pub(crate) fn fetch_context(&mut self, cell: CellId, step: &mut Step<'_>) -> Time {
         let is_home = self.is_home(step.config, cell);
         if step.config.has_links() && !is_home {
-            step.push(Effect::RecordEvent(Some(cell), RrcEvent::ContextRequest));
+            step.push(ReportEffect::RecordEvent(
+                Some(cell),
+                RrcEvent::ContextRequest,
+            ));
             let ends = [step.node_of(cell), NetworkNode::Station(self.home)];
             self.send(NetworkSignal::ContextRequest, ends, step);
             return Time::NEVER;
@@ -413,7 +419,7 @@ impl Network {
             NetworkSignal::PathSwitch(cell) => self.on_path_switch_request(cell, step),
             NetworkSignal::PathSwitched => self.on_path_switched(step),
             NetworkSignal::Release => {
-                step.push(Effect::RecordEvent(None, RrcEvent::ContextReleased));
+                step.push(ReportEffect::RecordEvent(None, RrcEvent::ContextReleased));
             }
             NetworkSignal::ContextRequest => {
                 if let Some(cell) = step.fetching {
@@ -423,7 +429,7 @@ impl Network {
                     self.send(NetworkSignal::Context, ends, step);
                 }
             }
-            NetworkSignal::Context if step.fetching.is_some() => step.push(Effect::HasContext),
+            NetworkSignal::Context if step.fetching.is_some() => step.push(UeEffect::HasContext),
             NetworkSignal::Context
             | NetworkSignal::EarlyStatus
             | NetworkSignal::Cancel { .. }

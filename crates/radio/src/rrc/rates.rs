@@ -1,6 +1,6 @@
 //! Reports of a UE's data rate to listeners of its link.
 
-use super::effect::{Effect, Effects};
+use super::effect::{Effect, Effects, ReportEffect};
 use fadeout_core::{LinkInfo, Rate};
 
 /// Smallest relative change of a rate that is reported.
@@ -40,7 +40,7 @@ impl RateReports {
     fn report(&mut self, rate: f64, effects: &mut Effects) {
         self.0 = Some(rate);
         let rate = Rate::from_bits_per_sec(rate as u64);
-        effects.push_back(Effect::Notify(LinkInfo::Rate(rate)));
+        effects.push_back(Effect::Report(ReportEffect::Notify(LinkInfo::Rate(rate))));
     }
 }
 
@@ -62,7 +62,7 @@ mod tests {
             }
         }
         let rates = effects.into_iter().map(|effect| match effect {
-            Effect::Notify(LinkInfo::Rate(rate)) => rate.as_bits_per_sec(),
+            Effect::Report(ReportEffect::Notify(LinkInfo::Rate(rate))) => rate.as_bits_per_sec(),
             other => panic!("{other:?} is no rate"),
         });
         rates.collect()

@@ -8,7 +8,7 @@
 //! Standard: TS 38.331 §5.3.5.5.8, §5.3.5.5.9, §5.5.4.7; TS 36.331 §5.3.10.3a, §5.3.10.3b,
 //! §5.5.4.6a.
 
-use super::effect::{Effect, Effects, Seen};
+use super::effect::{Effect, Effects, ReportEffect, Seen, UeEffect};
 use super::message::Message;
 use super::report::MeasurementReport;
 use crate::config::Aggregation;
@@ -86,7 +86,7 @@ impl SecondaryCellChange {
         let before = seen.secondaries.cells();
         for cell in all.cells().iter().filter(|it| !before.contains(it)) {
             let sent = RrcEvent::ReconfigurationSent;
-            effects.push_back(Effect::RecordEvent(Some(*cell), sent));
+            effects.push_back(Effect::Report(ReportEffect::RecordEvent(Some(*cell), sent)));
         }
         self.sent = Some(all);
         let message = Message::Secondaries(all);
@@ -110,10 +110,13 @@ impl SecondaryCellChange {
                 continue;
             }
             let released = RrcEvent::SecondaryReleased;
-            effects.push_back(Effect::RecordEvent(Some(cell), released));
-            effects.push_back(Effect::DropSecondaryCell(cell));
+            effects.push_back(Effect::Report(ReportEffect::RecordEvent(
+                Some(cell),
+                released,
+            )));
+            effects.push_back(Effect::Ue(UeEffect::DropSecondaryCell(cell)));
         }
-        effects.push_back(Effect::SetSecondaryCells(kept));
+        effects.push_back(Effect::Ue(UeEffect::SetSecondaryCells(kept)));
         self.answer_at = Some(seen.now.saturating_add(secondary_processing(generation)));
     }
 
@@ -129,7 +132,7 @@ impl SecondaryCellChange {
     /// Handles the UE's answer at the base station, which now uses the new cells.
     pub(crate) fn on_answer(&mut self, effects: &mut Effects) {
         if let Some(all) = self.sent.take() {
-            effects.push_back(Effect::AddSecondaryCells(all));
+            effects.push_back(Effect::Ue(UeEffect::AddSecondaryCells(all)));
         }
     }
 
@@ -202,7 +205,7 @@ mod tests {
     }
 
     fn row(cell: u32, event: RrcEvent) -> Effect {
-        Effect::RecordEvent(Some(CellId(cell)), event)
+        Effect::Report(ReportEffect::RecordEvent(Some(CellId(cell)), event))
     }
 
     const NOTHING: [Effect; 0] = [];
@@ -291,8 +294,8 @@ mod tests {
         kept.add(CellId(3));
         let expected = [
             row(2, RrcEvent::SecondaryReleased),
-            Effect::DropSecondaryCell(CellId(2)),
-            Effect::SetSecondaryCells(kept),
+            Effect::Ue(UeEffect::DropSecondaryCell(CellId(2))),
+            Effect::Ue(UeEffect::SetSecondaryCells(kept)),
         ];
         assert_eq!(effects, expected);
     }
@@ -342,6 +345,9 @@ mod tests {
         report(&mut change, cells([2]), [4]);
         change.on_answer(&mut effects);
         change.on_answer(&mut effects);
-        assert_eq!(effects, [Effect::AddSecondaryCells(cells([4]))]);
+        assert_eq!(
+            effects,
+            [Effect::Ue(UeEffect::AddSecondaryCells(cells([4])))]
+        );
     }
 }

@@ -122,7 +122,7 @@ fn links() -> Signalling {
 }
 
 fn row(event: RrcEvent) -> Effect {
-    Effect::RecordEvent(None, event)
+    Effect::Report(ReportEffect::RecordEvent(None, event))
 }
 
 /// Returns the effects of a request of the base station.
@@ -155,7 +155,10 @@ fn the_first_answer_goes_to_the_core_which_authenticates_the_ue() {
     assert_eq!(rig.answer(15, Round::Setup), [row(RrcEvent::SetupComplete)]);
     let core = rig.config.procedure.core_delay.as_millis();
     assert_eq!(rig.due(14 + core), NOTHING);
-    let asked = Effect::RecordEvent(Some(CELL), RrcEvent::AuthenticationRequest);
+    let asked = Effect::Report(ReportEffect::RecordEvent(
+        Some(CELL),
+        RrcEvent::AuthenticationRequest,
+    ));
     assert_eq!(rig.due(15 + core), [asked]);
     let question = request(None, Round::Authentication);
     assert_eq!(rig.due(15 + 2 * core), question);
@@ -181,7 +184,10 @@ fn a_registration_in_nr_is_accepted_before_the_session() {
         NOTHING,
         "the core decides"
     );
-    let session = Effect::RecordEvent(Some(CELL), RrcEvent::SessionSetupRequest);
+    let session = Effect::Report(ReportEffect::RecordEvent(
+        Some(CELL),
+        RrcEvent::SessionSetupRequest,
+    ));
     assert_eq!(rig.due(1000), [session]);
 }
 
@@ -191,7 +197,10 @@ fn a_registered_ue_begins_with_security() {
     rig.attach.on_bearers();
     rig.set_up(0, Generation::Lte);
     rig.answer(15, Round::Setup);
-    let context = Effect::RecordEvent(Some(CELL), RrcEvent::ContextSetupRequest);
+    let context = Effect::Report(ReportEffect::RecordEvent(
+        Some(CELL),
+        RrcEvent::ContextSetupRequest,
+    ));
     assert_eq!(rig.due(1000), [context]);
     let command = request(Some(RrcEvent::SecurityCommand), Round::Security);
     assert_eq!(rig.due(2000), command);
@@ -229,7 +238,10 @@ fn over_links_a_message_is_repeated_until_it_arrives() {
     assert_eq!(rig.due(1014), NOTHING);
     assert_eq!(rig.due(1015), [sent(1, true, Round::Setup)]);
     let (is_it, effects) = rig.arrive(1020, 1);
-    let asked = Effect::RecordEvent(Some(CELL), RrcEvent::AuthenticationRequest);
+    let asked = Effect::Report(ReportEffect::RecordEvent(
+        Some(CELL),
+        RrcEvent::AuthenticationRequest,
+    ));
     assert_eq!(effects, [asked, sent(2, false, Round::Authentication)]);
     assert!(is_it);
 }
@@ -283,11 +295,11 @@ fn rounds_are_those_of_each_generation() {
 
 /// Returns the effects of an attempt that fails at `ms`. `wait` is the time to the next attempt.
 fn failure(ms: u64, had_setup: bool, wait: Span) -> Vec<Effect> {
-    let left = had_setup.then_some(Effect::LeaveSignalling);
+    let left = had_setup.then_some(Effect::Ue(UeEffect::LeaveSignalling));
     let failed = [row(RrcEvent::AttachFailed)];
     let next = [
-        Effect::Release(at_ms(ms) + wait),
-        Effect::FailRow(HandoverOutcome::Failed),
+        Effect::Ue(UeEffect::Release(at_ms(ms) + wait)),
+        Effect::Report(ReportEffect::FailRow(HandoverOutcome::Failed)),
     ];
     failed.into_iter().chain(left).chain(next).collect()
 }
@@ -304,8 +316,12 @@ fn the_fifth_failure_in_a_row_waits_for_longer() {
 fn a_registered_ue_searches_a_cell_every_second_and_has_no_row() {
     let mut rig = Rig::new(Generation::Lte, Signalling::FixedDelays);
     rig.attach.on_bearers();
-    let next = Effect::Release(at_ms(9) + SEARCH_PERIOD);
-    let failed = [row(RrcEvent::AttachFailed), Effect::LeaveSignalling, next];
+    let next = Effect::Ue(UeEffect::Release(at_ms(9) + SEARCH_PERIOD));
+    let failed = [
+        row(RrcEvent::AttachFailed),
+        Effect::Ue(UeEffect::LeaveSignalling),
+        next,
+    ];
     assert_eq!(rig.fail(9), failed);
 }
 
@@ -322,8 +338,8 @@ fn an_attempt_begins_once_with_its_row() {
     let mut rig = Rig::idle(Generation::Lte, Signalling::FixedDelays);
     let new = NewRow::triggered(Procedure::Attach, [CELL; 2], at_ms(20));
     let begun = [
-        Effect::BeginRow(new),
-        Effect::RecordEvent(Some(CELL), RrcEvent::AttachBegun),
+        Effect::Report(ReportEffect::BeginRow(new)),
+        Effect::Report(ReportEffect::RecordEvent(Some(CELL), RrcEvent::AttachBegun)),
     ];
     assert_eq!(rig.begin_attempt(20), (true, begun.into()));
     assert_eq!(rig.begin_attempt(120), (false, vec![]), "cell selection");
@@ -342,11 +358,11 @@ fn a_registered_ue_begins_no_attempt() {
 #[test]
 fn rrc_setup_connects_the_signalling_bearers() {
     let mut rig = Rig::idle(Generation::Lte, Signalling::FixedDelays);
-    let connected = [Effect::ConnectSignalling(CELL)];
+    let connected = [Effect::Ue(UeEffect::ConnectSignalling(CELL))];
     assert_eq!(rig.set_up(40, Generation::Lte), connected);
     let answer = Effect::SendMessage(Direction::Uplink, Message::Answer(Round::Setup));
     assert_eq!(rig.ue_due(54), NOTHING);
-    assert_eq!(rig.ue_due(55), [answer, Effect::WakeUplink]);
+    assert_eq!(rig.ue_due(55), [answer, Effect::Ue(UeEffect::WakeUplink)]);
 }
 
 #[test]
@@ -355,10 +371,10 @@ fn the_last_request_connects_the_data_bearers() {
     rig.request(100, Round::Bearers);
     let answer = Effect::SendMessage(Direction::Uplink, Message::Answer(Round::Bearers));
     let done = [
-        Effect::ConnectData,
+        Effect::Ue(UeEffect::ConnectData),
         row(RrcEvent::Attached),
         answer,
-        Effect::WakeUplink,
+        Effect::Ue(UeEffect::WakeUplink),
     ];
     assert_eq!(rig.ue_due(115), done);
     assert!(rig.attach.registration().is_registered);
@@ -387,7 +403,10 @@ fn the_guard_timer_ends_an_attempt_that_has_no_answer() {
         rig.ue_due(15);
         assert_eq!(rig.attach.wake_at(), at_ms(ms));
         assert_eq!(rig.ue_due(ms - 1), NOTHING);
-        let failed = [row(RrcEvent::AttachFailed), Effect::LeaveSignalling];
+        let failed = [
+            row(RrcEvent::AttachFailed),
+            Effect::Ue(UeEffect::LeaveSignalling),
+        ];
         assert_eq!(rig.ue_due(ms)[..2], failed);
         assert!(rig.attach.wake_at().is_never());
     }

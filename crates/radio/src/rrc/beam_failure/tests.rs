@@ -21,15 +21,15 @@ const CONFIG: BeamMonitoring = BeamMonitoring {
 /// Level of a candidate beam that has a dedicated preamble, in dBm.
 const GOOD_DBM: f64 = -110.0;
 
-const HELD: Effect = Effect::HoldBeams(true);
-const FREE: Effect = Effect::HoldBeams(false);
+const HELD: Effect = Effect::Ue(UeEffect::HoldBeams(true));
+const FREE: Effect = Effect::Ue(UeEffect::HoldBeams(false));
 
 fn at_ms(ms: u64) -> Time {
     Time::ZERO + Span::from_millis(ms)
 }
 
 fn row(event: RrcEvent) -> Effect {
-    Effect::RecordEvent(None, event)
+    Effect::Report(ReportEffect::RecordEvent(None, event))
 }
 
 /// A UE in a cell, and the effects of its events.
@@ -172,7 +172,7 @@ fn failing_beams_are_kept_and_announced_at_the_failure_alone() {
     let failure = [
         HELD,
         row(RrcEvent::BeamFailure),
-        Effect::Notify(LinkInfo::BlockageBegan),
+        Effect::Report(ReportEffect::Notify(LinkInfo::BlockageBegan)),
     ];
     assert_eq!(rig.evaluate(false), failure);
 }
@@ -251,7 +251,7 @@ fn a_candidate_above_the_threshold_needs_the_response_alone() {
     let recovered = vec![
         FREE,
         row(RrcEvent::BeamRecovered),
-        Effect::Notify(LinkInfo::BlockageEnded),
+        Effect::Report(ReportEffect::Notify(LinkInfo::BlockageEnded)),
     ];
     assert_eq!(
         rig.recover(GOOD_DBM, [true; 2]),
@@ -304,7 +304,7 @@ fn so_many_preambles_in_vain_fail_the_link() {
     let count = |event| all.iter().filter(|&&effect| effect == row(event)).count();
     assert_eq!(count(RrcEvent::PreambleSent), 10, "preambleTransMax");
     assert_eq!(count(RrcEvent::BeamRecoveryExpired), 1);
-    let end = [row(RrcEvent::AccessProblem), Effect::FailLink];
+    let end = [row(RrcEvent::AccessProblem), Effect::Ue(UeEffect::FailLink)];
     assert_eq!(all[all.len() - 2..], end);
 }
 
@@ -323,8 +323,8 @@ fn every_interruption_that_begins_ends_once() {
             };
             for effect in &effects.1 {
                 match effect {
-                    Effect::Notify(LinkInfo::BlockageBegan) => open += 1,
-                    Effect::Notify(LinkInfo::BlockageEnded) => open -= 1,
+                    Effect::Report(ReportEffect::Notify(LinkInfo::BlockageBegan)) => open += 1,
+                    Effect::Report(ReportEffect::Notify(LinkInfo::BlockageEnded)) => open -= 1,
                     _ => {}
                 }
             }

@@ -84,7 +84,7 @@ impl Stations {
             effects: &mut acts,
         };
         action(&mut self.candidacy, &mut step);
-        acts.retain(|act| !matches!(act, Effect::RecordEvent(..)));
+        acts.retain(|act| !matches!(act, Effect::Report(ReportEffect::RecordEvent(..))));
         acts.into()
     }
 
@@ -375,7 +375,7 @@ fn the_list_is_sent_to_a_connected_ue_and_copies_only_if_configured() {
         let sent = stations.run_step(200, |candidacy, step| candidacy.configure(step));
         let mut all = Candidates::NONE;
         [1, 2].iter().for_each(|&cell| all.add(CellId(cell)));
-        let copies = Effect::Bearers(BearerStep::CopyEarly(all));
+        let copies = Effect::Ue(UeEffect::Bearers(BearerStep::CopyEarly(all)));
         let list = Effect::SendMessage(Direction::Downlink, Message::Candidates(all));
         assert_eq!(sent.contains(&copies), forwards_early);
         assert_eq!(sent.last(), Some(&list));

@@ -248,7 +248,10 @@ fn received() -> Conditions {
     conditions.on_candidates(all, &seen, &mut effects);
     assert_eq!(
         effects,
-        [Effect::RecordEvent(None, RrcEvent::CandidatesReceived)]
+        [Effect::Report(ReportEffect::RecordEvent(
+            None,
+            RrcEvent::CandidatesReceived
+        ))]
     );
     conditions
 }
@@ -276,22 +279,28 @@ fn a_departure_is_predicted_and_then_executed() {
         starts_at: at_ms(80),
         lasts: lasts + access.response_delay,
     };
-    assert_eq!(due(&mut conditions, 40), [Effect::Notify(predicted)]);
+    assert_eq!(
+        due(&mut conditions, 40),
+        [Effect::Report(ReportEffect::Notify(predicted))]
+    );
     assert!(due(&mut conditions, 79).is_empty());
     let target = CellId(12);
     let left = [
-        Effect::RecordEvent(Some(target), RrcEvent::ConditionsMet),
-        Effect::BeginCandidateRow(target),
-        Effect::StopDownlink(Fate::Kept),
-        Effect::Detach(Some(target)),
-        Effect::Bearers(BearerStep::LeaveForCandidate(target)),
-        Effect::StartEntry(EntryStart {
+        Effect::Report(ReportEffect::RecordEvent(
+            Some(target),
+            RrcEvent::ConditionsMet,
+        )),
+        Effect::Report(ReportEffect::BeginCandidateRow(target)),
+        Effect::Ue(UeEffect::StopDownlink(Fate::Kept)),
+        Effect::Ue(UeEffect::Detach(Some(target))),
+        Effect::Ue(UeEffect::Bearers(BearerStep::LeaveForCandidate(target))),
+        Effect::Ue(UeEffect::StartEntry(EntryStart {
             cell: target,
             procedure: Procedure::Conditional,
             ready_at: at_ms(80) + config.procedure.interruption,
             until: at_ms(80) + config.procedure.t304,
             method: EntryMethod::Random,
-        }),
+        })),
     ];
     assert_eq!(due(&mut conditions, 80), left);
 }

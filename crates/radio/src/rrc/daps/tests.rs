@@ -18,7 +18,7 @@ fn at_ms(ms: u64) -> Time {
 }
 
 fn row(cell: CellId, event: RrcEvent) -> Effect {
-    Effect::RecordEvent(Some(cell), event)
+    Effect::Report(ReportEffect::RecordEvent(Some(cell), event))
 }
 
 fn access<'a>(config: &'a MobilityConfig, frame: &'a Frame) -> CellAccess<'a> {
@@ -93,7 +93,7 @@ fn after_t304_the_ue_stays_in_the_source_and_reports() {
     let mut stage = entering();
     let fallen_back = [
         row(TARGET, RrcEvent::AccessFailure),
-        Effect::LeaveLeg(TARGET),
+        Effect::Ue(UeEffect::LeaveLeg(TARGET)),
         Effect::SendMessage(Direction::Uplink, Message::AccessFailed),
     ];
     assert_eq!(due(&mut stage, 400), (None, fallen_back.into()));
@@ -109,7 +109,7 @@ fn the_end_of_random_access_moves_the_uplink_to_the_target() {
     });
     let moved = [
         row(TARGET, RrcEvent::AccessDone),
-        Effect::EnterDapsTarget(TARGET),
+        Effect::Ue(UeEffect::EnterDapsTarget(TARGET)),
     ];
     assert_eq!(effects, moved);
 }
@@ -132,11 +132,11 @@ fn the_failure_of_the_source_makes_it_a_handover_without_source() {
     let mut stage = entering();
     let (_, effects) = run(&mut stage, (50, SOURCE), Stage::on_link_failure);
     let left = [
-        Effect::RecordEvent(None, RrcEvent::LinkFailure),
-        Effect::CountLinkFailure,
-        Effect::StopDownlink(Fate::Kept),
-        Effect::Detach(None),
-        Effect::Bearers(BearerStep::DapsSourceFailed),
+        Effect::Report(ReportEffect::RecordEvent(None, RrcEvent::LinkFailure)),
+        Effect::Report(ReportEffect::CountLinkFailure),
+        Effect::Ue(UeEffect::StopDownlink(Fate::Kept)),
+        Effect::Ue(UeEffect::Detach(None)),
+        Effect::Ue(UeEffect::Bearers(BearerStep::DapsSourceFailed)),
     ];
     assert_eq!(effects, left);
     assert_eq!(stage, Stage::Entering(entry()));
@@ -148,9 +148,9 @@ fn the_failure_of_the_target_releases_both_cells() {
     let (_, effects) = run(&mut stage, (50, TARGET), Stage::on_link_failure);
     let left = [
         row(SOURCE, RrcEvent::SourceReleased),
-        Effect::LeaveLeg(SOURCE),
-        Effect::Bearers(BearerStep::DapsTargetFailed),
-        Effect::FailRow(HandoverOutcome::Failed),
+        Effect::Ue(UeEffect::LeaveLeg(SOURCE)),
+        Effect::Ue(UeEffect::Bearers(BearerStep::DapsTargetFailed)),
+        Effect::Report(ReportEffect::FailRow(HandoverOutcome::Failed)),
     ];
     assert_eq!(effects[2..6], left);
     assert!(matches!(stage, Stage::Selecting { .. }));
@@ -162,8 +162,8 @@ fn the_notice_of_the_target_ends_the_numbering_of_the_source() {
     let fate = Fate::Dropped;
     let known = effects_of(|effects| is_in_both = in_both().on_target_entered(fate, effects));
     let ended = [
-        Effect::RecordEvent(None, RrcEvent::HandoverSuccess),
-        Effect::Bearers(BearerStep::EndDapsNumbering(fate)),
+        Effect::Report(ReportEffect::RecordEvent(None, RrcEvent::HandoverSuccess)),
+        Effect::Ue(UeEffect::Bearers(BearerStep::EndDapsNumbering(fate))),
     ];
     assert_eq!((is_in_both, &known[..]), (true, &ended[..]));
     for stage in [Stage::Connected, entering()] {
@@ -188,8 +188,8 @@ fn the_source_is_released_once() {
     let mut stage = in_both();
     let released = [
         row(SOURCE, RrcEvent::SourceReleased),
-        Effect::LeaveLeg(SOURCE),
-        Effect::Bearers(BearerStep::ReleaseDaps),
+        Effect::Ue(UeEffect::LeaveLeg(SOURCE)),
+        Effect::Ue(UeEffect::Bearers(BearerStep::ReleaseDaps)),
     ];
     assert_eq!(
         effects_of(|effects| stage.release_source(effects)),
@@ -207,7 +207,7 @@ fn a_failed_leg_to_the_source_only_releases_the_source() {
     assert_eq!(stage, Stage::Connected);
     for (mut stage, cell) in [(in_both(), TARGET), (entering(), SOURCE)] {
         let failed = effects_of(|effects| stage.on_leg_failure(cell, effects));
-        assert_eq!(failed, [Effect::FailLink]);
+        assert_eq!(failed, [Effect::Ue(UeEffect::FailLink)]);
     }
 }
 

@@ -18,15 +18,15 @@ fn at_ms(ms: u64) -> Time {
 }
 
 fn row(cell: CellId, event: RrcEvent) -> Effect {
-    Effect::RecordEvent(Some(cell), event)
+    Effect::Report(ReportEffect::RecordEvent(Some(cell), event))
 }
 
 /// Returns the effect that begins a row after the loss of the link to [`SOURCE`].
 fn failure_row(procedure: Procedure, ms: u64) -> Effect {
-    Effect::BeginRow(NewRow {
+    Effect::Report(ReportEffect::BeginRow(NewRow {
         left_at: Some(at_ms(ms)),
         ..NewRow::triggered(procedure, [SOURCE; 2], at_ms(ms))
-    })
+    }))
 }
 
 /// A UE whose serving or last cell is [`SOURCE`].
@@ -125,13 +125,13 @@ impl Rig {
 /// Returns the effects of a UE that has lost its connection.
 fn lost(ms: u64) -> Vec<Effect> {
     vec![
-        Effect::RecordEvent(None, RrcEvent::Released),
-        Effect::FailRow(HandoverOutcome::Failed),
+        Effect::Report(ReportEffect::RecordEvent(None, RrcEvent::Released)),
+        Effect::Report(ReportEffect::FailRow(HandoverOutcome::Failed)),
         Effect::CancelHandover,
-        Effect::StopAttach,
-        Effect::DropCandidates,
-        Effect::Bearers(BearerStep::Release),
-        Effect::StopDownlink(Fate::Dropped),
+        Effect::Ue(UeEffect::StopAttach),
+        Effect::Ue(UeEffect::DropCandidates),
+        Effect::Ue(UeEffect::Bearers(BearerStep::Release)),
+        Effect::Ue(UeEffect::StopDownlink(Fate::Dropped)),
         failure_row(Procedure::Setup, ms),
     ]
 }
@@ -158,8 +158,8 @@ fn a_command_makes_the_ue_leave_and_enter_the_target() {
     };
     let left = [
         row(TARGET, RrcEvent::CommandReceived),
-        Effect::Detach(Some(TARGET)),
-        Effect::StartEntry(start),
+        Effect::Ue(UeEffect::Detach(Some(TARGET))),
+        Effect::Ue(UeEffect::StartEntry(start)),
     ];
     assert_eq!(rig.command(100), left);
 }
@@ -168,7 +168,10 @@ fn a_command_makes_the_ue_leave_and_enter_the_target() {
 fn a_command_to_a_3g_cell_has_no_random_access() {
     let mut rig = Rig::new(Stage::Connected);
     rig.config.utra.insert(11);
-    assert_eq!(rig.command(100)[2..], [Effect::ArriveInUtra(TARGET)]);
+    assert_eq!(
+        rig.command(100)[2..],
+        [Effect::Ue(UeEffect::ArriveInUtra(TARGET))]
+    );
 }
 
 #[test]
@@ -181,12 +184,12 @@ fn a_ue_without_a_connection_obeys_no_command() {
 fn after_a_link_failure_the_ue_leaves_its_cell_and_selects_one() {
     let mut rig = Rig::new(Stage::Connected);
     let failed = [
-        Effect::RecordEvent(None, RrcEvent::LinkFailure),
-        Effect::CountLinkFailure,
-        Effect::FailRow(HandoverOutcome::Failed),
+        Effect::Report(ReportEffect::RecordEvent(None, RrcEvent::LinkFailure)),
+        Effect::Report(ReportEffect::CountLinkFailure),
+        Effect::Report(ReportEffect::FailRow(HandoverOutcome::Failed)),
         Effect::StopPathSwitch,
-        Effect::StopDownlink(Fate::Kept),
-        Effect::Detach(None),
+        Effect::Ue(UeEffect::StopDownlink(Fate::Kept)),
+        Effect::Ue(UeEffect::Detach(None)),
     ];
     let effects = rig.fail(50);
     assert_eq!(effects[..6], failed);
@@ -208,7 +211,7 @@ fn the_row_of_a_finished_handover_does_not_fail_with_the_link() {
         source: TARGET,
         is_done: true,
     });
-    let fails = |effect: &Effect| matches!(effect, Effect::FailRow(_));
+    let fails = |effect: &Effect| matches!(effect, Effect::Report(ReportEffect::FailRow(_)));
     assert!(!rig.fail(50).iter().any(fails));
     rig = Rig::new(Stage::Connected);
     assert!(rig.fail(50).iter().any(fails));
@@ -220,7 +223,7 @@ fn a_link_fails_once() {
     rig.fail(50);
     assert_eq!(rig.fail(50), NOTHING);
     let mut rig = Rig::new(Stage::Attaching);
-    assert_eq!(rig.fail(50), [Effect::FailAttach]);
+    assert_eq!(rig.fail(50), [Effect::Ue(UeEffect::FailAttach)]);
 }
 
 #[test]
@@ -269,12 +272,16 @@ fn a_selected_cell_is_entered_by_its_procedure() {
             until: at_ms(7) + timer,
             method: EntryMethod::Random,
         };
-        assert_eq!(effects.pop(), Some(Effect::StartEntry(start)), "{way:?}");
-        let leaves = Effect::Bearers(BearerStep::LeaveForCandidate(TARGET));
+        assert_eq!(
+            effects.pop(),
+            Some(Effect::Ue(UeEffect::StartEntry(start))),
+            "{way:?}"
+        );
+        let leaves = Effect::Ue(UeEffect::Bearers(BearerStep::LeaveForCandidate(TARGET)));
         assert_eq!(effects.contains(&leaves), way == Procedure::Recovery);
         let selected = [
             row(TARGET, RrcEvent::CellSelected),
-            Effect::RetargetRow(TARGET, way),
+            Effect::Report(ReportEffect::RetargetRow(TARGET, way)),
         ];
         assert_eq!(effects[..2], selected);
     }
@@ -307,8 +314,8 @@ fn a_handover_whose_timer_expires_ends_in_cell_selection() {
         let (due, effects) = rig.due(400);
         let failed = [
             row(TARGET, RrcEvent::AccessFailure),
-            Effect::LeaveLeg(TARGET),
-            Effect::FailRow(HandoverOutcome::Failed),
+            Effect::Ue(UeEffect::LeaveLeg(TARGET)),
+            Effect::Report(ReportEffect::FailRow(HandoverOutcome::Failed)),
         ];
         assert_eq!((due, &effects[..3]), (None, &failed[..]));
         assert_eq!(effects[3..], reselected(400));
@@ -320,7 +327,7 @@ fn a_handover_whose_timer_expires_ends_in_cell_selection() {
 fn other_entries_end_in_idle_when_their_timer_expires() {
     let left = [
         row(TARGET, RrcEvent::AccessFailure),
-        Effect::LeaveLeg(TARGET),
+        Effect::Ue(UeEffect::LeaveLeg(TARGET)),
     ];
     let mut rig = Rig::entering(Procedure::Reestablishment, 400);
     let effects = rig.due(400).1;
@@ -331,7 +338,7 @@ fn other_entries_end_in_idle_when_their_timer_expires() {
     assert_eq!(rig.stage, Stage::Released { at });
     let mut rig = Rig::entering(Procedure::Attach, 400);
     rig.may_attach = true;
-    assert_eq!(rig.due(400).1[2..], [Effect::FailAttach]);
+    assert_eq!(rig.due(400).1[2..], [Effect::Ue(UeEffect::FailAttach)]);
 }
 
 #[test]
@@ -363,10 +370,10 @@ fn an_entry_into_a_prepared_cell_brings_the_commanded_cells() {
     let mut rig = Rig::entering(Procedure::Handover, 400);
     let entered = [
         row(TARGET, RrcEvent::AccessDone),
-        Effect::EnterCell(TARGET),
-        Effect::SendComplete,
-        Effect::AddCommandedCells,
-        Effect::EnterCommandedNode,
+        Effect::Ue(UeEffect::EnterCell(TARGET)),
+        Effect::Ue(UeEffect::SendComplete),
+        Effect::Ue(UeEffect::AddCommandedCells),
+        Effect::Ue(UeEffect::EnterCommandedNode),
     ];
     assert_eq!(rig.step(20, Progress::Done), entered);
     let mut rig = Rig::entering(Procedure::Setup, 400);
@@ -382,8 +389,8 @@ fn without_random_access_the_cell_has_the_complete_message_at_once() {
     let (_, effects) = rig.run(20, |stage, seen, effects| {
         stage.on_access_step(access, Progress::Done, seen, effects);
     });
-    assert!(!effects.contains(&Effect::SendComplete));
-    let known = [Effect::HasEntered, Effect::WakeUplink];
+    assert!(!effects.contains(&Effect::Ue(UeEffect::SendComplete)));
+    let known = [Effect::HasEntered, Effect::Ue(UeEffect::WakeUplink)];
     assert_eq!(effects[effects.len() - 2..], known);
 }
 
@@ -391,10 +398,10 @@ fn without_random_access_the_cell_has_the_complete_message_at_once() {
 fn reestablishment_fetches_the_context_before_the_ue_is_connected() {
     let mut rig = Rig::entering(Procedure::Reestablishment, 400);
     let until = at_ms(400);
-    let fetch = Effect::FetchContext {
+    let fetch = Effect::Ue(UeEffect::FetchContext {
         cell: TARGET,
         until,
-    };
+    });
     let done = row(TARGET, RrcEvent::AccessDone);
     assert_eq!(rig.step(20, Progress::Done), [done, fetch]);
     rig.stage = Stage::Fetching {
@@ -403,9 +410,9 @@ fn reestablishment_fetches_the_context_before_the_ue_is_connected() {
         until,
     };
     let entered = [
-        Effect::RecordEvent(None, RrcEvent::Reestablished),
-        Effect::EnterCell(TARGET),
-        Effect::SendComplete,
+        Effect::Report(ReportEffect::RecordEvent(None, RrcEvent::Reestablished)),
+        Effect::Ue(UeEffect::EnterCell(TARGET)),
+        Effect::Ue(UeEffect::SendComplete),
     ];
     assert_eq!(rig.due(30), (None, entered.into()));
 }
@@ -419,8 +426,8 @@ fn a_context_that_does_not_come_ends_the_connection() {
     });
     let effects = rig.due(400).1;
     let left = [
-        Effect::LeaveLeg(TARGET),
-        Effect::RecordEvent(None, RrcEvent::AccessFailure),
+        Effect::Ue(UeEffect::LeaveLeg(TARGET)),
+        Effect::Report(ReportEffect::RecordEvent(None, RrcEvent::AccessFailure)),
     ];
     assert_eq!((&effects[..2], &effects[2..]), (&left[..], &lost(400)[..]));
 }
@@ -431,7 +438,10 @@ fn an_idle_ue_that_attaches_gets_its_bearers_by_rrc_setup() {
         let mut rig = Rig::entering(procedure, 400);
         rig.may_attach = true;
         let done = row(TARGET, RrcEvent::AccessDone);
-        assert_eq!(rig.step(20, Progress::Done), [done, Effect::SetUp(TARGET)]);
+        assert_eq!(
+            rig.step(20, Progress::Done),
+            [done, Effect::Ue(UeEffect::SetUp(TARGET))]
+        );
     }
 }
 
@@ -441,7 +451,7 @@ fn with_daps_the_ue_stays_in_the_source_after_the_command() {
     rig.config.change = CellChange::Daps;
     let effects = rig.command(100);
     let daps = |effect: &Effect| match effect {
-        Effect::StartEntry(start) => Some((start.procedure, start.method)),
+        Effect::Ue(UeEffect::StartEntry(start)) => Some((start.procedure, start.method)),
         _ => None,
     };
     let method = EntryMethod::Random;

@@ -25,12 +25,12 @@ const NOTHING: [Effect; 0] = [];
 /// Effects of a command that the UE did not receive in time.
 const LOST: [Effect; 3] = [
     Effect::CancelCommand,
-    Effect::Notify(LinkInfo::BlockageEnded),
-    Effect::FailRow(HandoverOutcome::Cancelled),
+    Effect::Report(ReportEffect::Notify(LinkInfo::BlockageEnded)),
+    Effect::Report(ReportEffect::FailRow(HandoverOutcome::Cancelled)),
 ];
 
 fn row(cell: CellId, event: RrcEvent) -> Effect {
-    Effect::RecordEvent(Some(cell), event)
+    Effect::Report(ReportEffect::RecordEvent(Some(cell), event))
 }
 
 fn mobility(early: EarlySync) -> MobilityConfig {
@@ -70,15 +70,15 @@ fn switch(ms: u64, method: EntryMethod) -> Vec<Effect> {
     let config = mobility(EarlySync::Both);
     let interruption = config.ltm().expect("LTM").interruption();
     vec![
-        Effect::StopDownlink(config.fate_between(CellId(0), A)),
-        Effect::Detach(Some(A)),
-        Effect::StartEntry(EntryStart {
+        Effect::Ue(UeEffect::StopDownlink(config.fate_between(CellId(0), A))),
+        Effect::Ue(UeEffect::Detach(Some(A))),
+        Effect::Ue(UeEffect::StartEntry(EntryStart {
             cell: A,
             procedure: Procedure::Ltm,
             ready_at: at_ms(ms) + interruption,
             until: at_ms(ms) + config.procedure.t304,
             method,
-        }),
+        })),
     ]
 }
 
@@ -200,12 +200,12 @@ fn a_command_begins_a_row_and_predicts_the_interruption() {
         ..NewRow::triggered(Procedure::Ltm, [CellId(0), A], at_ms(40))
     };
     let expected = [
-        Effect::BeginRow(row_begins),
+        Effect::Report(ReportEffect::BeginRow(row_begins)),
         row(A, RrcEvent::CommandSent),
-        Effect::Notify(LinkInfo::BlockagePredicted {
+        Effect::Report(ReportEffect::Notify(LinkInfo::BlockagePredicted {
             starts_at: at_ms(40),
             lasts: interruption + access.occasion_period + access.response_delay,
-        }),
+        })),
         Effect::SendMessage(Direction::Downlink, Message::Switch(A)),
     ];
     assert_eq!(report(&mut ltm, 40, &strong, false), expected);
@@ -219,7 +219,7 @@ fn a_command_begins_a_row_and_predicts_the_interruption() {
 #[test]
 fn a_preamble_is_ordered_only_if_pdcch_is_heard() {
     let near = [(A, -92.0)];
-    let ordered = [Effect::OrderPreamble(A, at_ms(4))];
+    let ordered = [Effect::Ue(UeEffect::OrderPreamble(A, at_ms(4)))];
     assert_eq!(report(&mut Ltm::new(), 0, &near, true), ordered);
     assert_eq!(report(&mut Ltm::new(), 0, &near, false), NOTHING);
 }

@@ -7,7 +7,7 @@
 //! ```
 
 use super::Network;
-use crate::rrc::effect::{BearerStep, Effect, Step};
+use crate::rrc::effect::{BearerStep, Effect, ReportEffect, Step, UeEffect};
 use crate::rrc::entry::is_to_candidate;
 use crate::rrc::message::Message;
 use crate::rrc::record::{NewRow, RowTime};
@@ -19,12 +19,15 @@ impl Network {
     pub(crate) fn prepare(&mut self, [source, target]: [CellId; 2], step: &mut Step<'_>) {
         let kind = step.config.procedure_kind();
         let row = NewRow::triggered(kind, [source, target], step.now);
-        step.push(Effect::BeginRow(row));
-        step.push(Effect::RecordEvent(Some(target), RrcEvent::HandoverRequest));
+        step.push(ReportEffect::BeginRow(row));
+        step.push(ReportEffect::RecordEvent(
+            Some(target),
+            RrcEvent::HandoverRequest,
+        ));
         self.request_handover((source, target), step);
         if !step.config.is_daps() {
             let config = step.config;
-            step.push(Effect::Notify(LinkInfo::BlockagePredicted {
+            step.push(ReportEffect::Notify(LinkInfo::BlockagePredicted {
                 starts_at: step.after(config.usual_preparation()),
                 lasts: config.procedure.interruption + config.access.predicted_duration(),
             }));
@@ -34,8 +37,11 @@ impl Network {
     /// Commands the UE to a target that has accepted it.
     pub(crate) fn command(&mut self, target: CellId, step: &mut Step<'_>) {
         self.on_command(target, step);
-        step.push(Effect::StampRow(RowTime::Commanded));
-        step.push(Effect::RecordEvent(Some(target), RrcEvent::CommandSent));
+        step.push(ReportEffect::StampRow(RowTime::Commanded));
+        step.push(ReportEffect::RecordEvent(
+            Some(target),
+            RrcEvent::CommandSent,
+        ));
         let command = Message::Command(target);
         step.push(Effect::SendMessage(Direction::Downlink, command));
         step.push(Effect::RecallUtraPackets);
@@ -51,11 +57,11 @@ impl Network {
         self.send_status_transfer((source, target), step);
         if step.config.is_daps() {
             let copies = BearerStep::BeginDaps { source, target };
-            return step.push(Effect::Bearers(copies));
+            return step.push(UeEffect::Bearers(copies));
         }
         step.push(Effect::EndEarlyCopies);
         let fate = step.config.fate_between(source, target);
-        step.push(Effect::StopDownlink(fate));
+        step.push(UeEffect::StopDownlink(fate));
     }
 
     /// Ends a handover that the target refused (`RrcEvent::HandoverRefused`) or did not answer in
@@ -65,10 +71,10 @@ impl Network {
             RrcEvent::HandoverRefused => HandoverOutcome::Refused,
             _ => HandoverOutcome::Cancelled,
         };
-        step.push(Effect::Notify(LinkInfo::BlockageEnded));
-        step.push(Effect::RecordEvent(Some(target), event));
+        step.push(ReportEffect::Notify(LinkInfo::BlockageEnded));
+        step.push(ReportEffect::RecordEvent(Some(target), event));
         step.push(Effect::CancelNodeRequest);
-        step.push(Effect::FailRow(outcome));
+        step.push(ReportEffect::FailRow(outcome));
     }
 
     /// Cancels a handover because the UE has not left the source in time. The source continues to
@@ -79,20 +85,20 @@ impl Network {
         }
         // A handover command that arrives later must have no effect.
         step.push(Effect::CancelCommand);
-        step.push(Effect::Notify(LinkInfo::BlockageEnded));
-        step.push(Effect::RecordEvent(None, RrcEvent::SourceResumed));
-        step.push(Effect::FailRow(HandoverOutcome::Cancelled));
+        step.push(ReportEffect::Notify(LinkInfo::BlockageEnded));
+        step.push(ReportEffect::RecordEvent(None, RrcEvent::SourceResumed));
+        step.push(ReportEffect::FailRow(HandoverOutcome::Cancelled));
         step.push(Effect::CancelNodeRequest);
-        step.push(Effect::Bearers(BearerStep::EndDaps));
+        step.push(UeEffect::Bearers(BearerStep::EndDaps));
         step.push(Effect::ResumeData);
     }
 
     /// Handles the UE's report that it could not enter the target and stays in the source.
     pub(crate) fn on_fallen_back(&mut self, step: &mut Step<'_>) {
         self.cancel_handover();
-        step.push(Effect::RecordEvent(None, RrcEvent::SourceResumed));
-        step.push(Effect::FailRow(HandoverOutcome::Failed));
-        step.push(Effect::Bearers(BearerStep::EndDaps));
+        step.push(ReportEffect::RecordEvent(None, RrcEvent::SourceResumed));
+        step.push(ReportEffect::FailRow(HandoverOutcome::Failed));
+        step.push(UeEffect::Bearers(BearerStep::EndDaps));
     }
 
     /// Handles the departure of the UE for a candidate, of which the source does not know. A
@@ -111,20 +117,20 @@ impl Network {
         };
         if self.is_preparing() {
             self.cancel_handover();
-            step.push(Effect::FailRow(HandoverOutcome::Cancelled));
+            step.push(ReportEffect::FailRow(HandoverOutcome::Cancelled));
         }
-        step.push(Effect::BeginRow(row));
+        step.push(ReportEffect::BeginRow(row));
     }
 
     /// Handles the UE's complete message at the base station. `lacks_candidates` is true if the UE
     /// left its former cell before it used the latest list of candidates.
     pub(crate) fn on_complete(&mut self, lacks_candidates: bool, step: &mut Step<'_>) {
-        step.push(Effect::RecordEvent(None, RrcEvent::CompleteReceived));
+        step.push(ReportEffect::RecordEvent(None, RrcEvent::CompleteReceived));
         if !step.is_in_daps {
-            step.push(Effect::Notify(LinkInfo::BlockageEnded));
+            step.push(ReportEffect::Notify(LinkInfo::BlockageEnded));
         }
-        step.push(Effect::ReportRate);
-        step.push(Effect::StampRow(RowTime::Completed));
+        step.push(ReportEffect::ReportRate);
+        step.push(ReportEffect::StampRow(RowTime::Completed));
         let Some(cell) = step.serving else {
             return;
         };
@@ -144,7 +150,7 @@ impl Network {
         let procedure = step.change.map(|change| change.procedure);
         let source = step.change.map_or(cell, |change| change.source);
         if procedure == Some(Procedure::Daps) {
-            step.push(Effect::Bearers(BearerStep::CompleteDaps));
+            step.push(UeEffect::Bearers(BearerStep::CompleteDaps));
             self.candidacy.set_source(source);
             self.candidacy.on_executed(cell, step);
             step.push(Effect::SendDownlinkData);
@@ -164,7 +170,7 @@ impl Network {
             return false;
         }
         self.candidacy.on_executed(cell, step);
-        step.push(Effect::Bearers(BearerStep::CompleteEarly));
+        step.push(UeEffect::Bearers(BearerStep::CompleteEarly));
         step.push(Effect::SendDownlinkData);
         true
     }

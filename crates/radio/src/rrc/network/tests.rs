@@ -116,24 +116,24 @@ fn send(number: u64, [from, to]: [NetworkNode; 2], size: u32) -> Effect {
 /// Returns the effects of a handover that ends before the command.
 fn ended(event: RrcEvent) -> [Effect; 4] {
     [
-        Effect::Notify(LinkInfo::BlockageEnded),
-        Effect::RecordEvent(Some(TARGET), event),
+        Effect::Report(ReportEffect::Notify(LinkInfo::BlockageEnded)),
+        Effect::Report(ReportEffect::RecordEvent(Some(TARGET), event)),
         Effect::CancelNodeRequest,
-        Effect::FailRow(match event {
+        Effect::Report(ReportEffect::FailRow(match event {
             RrcEvent::HandoverRefused => HandoverOutcome::Refused,
             _ => HandoverOutcome::Cancelled,
-        }),
+        })),
     ]
 }
 
 /// Effects of a command that the UE does not obey in time.
 const RESUMED: [Effect; 7] = [
     Effect::CancelCommand,
-    Effect::Notify(LinkInfo::BlockageEnded),
-    Effect::RecordEvent(None, RrcEvent::SourceResumed),
-    Effect::FailRow(HandoverOutcome::Cancelled),
+    Effect::Report(ReportEffect::Notify(LinkInfo::BlockageEnded)),
+    Effect::Report(ReportEffect::RecordEvent(None, RrcEvent::SourceResumed)),
+    Effect::Report(ReportEffect::FailRow(HandoverOutcome::Cancelled)),
     Effect::CancelNodeRequest,
-    Effect::Bearers(BearerStep::EndDaps),
+    Effect::Ue(UeEffect::Bearers(BearerStep::EndDaps)),
     Effect::ResumeData,
 ];
 
@@ -232,7 +232,10 @@ fn a_path_is_asked_for_until_the_core_answers_and_then_the_old_station_forgets()
     rig.serving = TARGET;
     let ask =
         |network: &mut Network, step: &mut Step<'_>| network.request_path_switch(TARGET, step);
-    let note = Effect::RecordEvent(Some(TARGET), RrcEvent::PathSwitchRequest);
+    let note = Effect::Report(ReportEffect::RecordEvent(
+        Some(TARGET),
+        RrcEvent::PathSwitchRequest,
+    ));
     let request = |number| send(number, [station(11), NetworkNode::Core], 150);
     assert_eq!(rig.run_step(0, ask), [note, request(0)]);
     assert!(rig.network.is_busy());
@@ -248,7 +251,7 @@ fn a_path_is_asked_for_until_the_core_answers_and_then_the_old_station_forgets()
     let release = send(5, [station(11), station(10)], 100);
     assert_eq!(rig.arrive(2010, 4), [release]);
     assert!(!rig.network.is_busy());
-    let released = Effect::RecordEvent(None, RrcEvent::ContextReleased);
+    let released = Effect::Report(ReportEffect::RecordEvent(None, RrcEvent::ContextReleased));
     assert_eq!(rig.arrive(2015, 5), [released]);
 }
 
@@ -306,7 +309,10 @@ fn a_context_is_fetched_from_where_the_path_leads() {
     let acts = rig.run_step(50, |network, step| {
         assert!(fetch(network, step, TARGET).0.is_never(), "T301 ends it");
     });
-    let note = Effect::RecordEvent(Some(TARGET), RrcEvent::ContextRequest);
+    let note = Effect::Report(ReportEffect::RecordEvent(
+        Some(TARGET),
+        RrcEvent::ContextRequest,
+    ));
     assert_eq!(acts, [note, send(0, [station(11), station(10)], 150)]);
     rig.fetching = Some(TARGET);
     let (from, cell, delay) = (10, TARGET, Span::ZERO);
@@ -327,7 +333,7 @@ fn a_context_that_is_there_ends_the_fetching() {
     });
     rig.fetching = Some(TARGET);
     rig.arrive(55, 0);
-    assert_eq!(rig.arrive(60, 1), [Effect::HasContext]);
+    assert_eq!(rig.arrive(60, 1), [Effect::Ue(UeEffect::HasContext)]);
 }
 
 /// Returns a test bench for a handover in which the core sends to both base stations from `start`
@@ -458,7 +464,7 @@ impl Walk {
                     self.copies = false;
                 }
                 Effect::SwitchPath => self.copies = false,
-                Effect::HasContext => self.rig.fetching = None,
+                Effect::Ue(UeEffect::HasContext) => self.rig.fetching = None,
                 _ => {}
             }
         }

@@ -4,7 +4,7 @@ use super::message::{
     FailureReaction, NodeAct, NodeDecision, NodeSignal, Order, Phase, RequestReason,
 };
 use crate::rrc::backhaul::NetworkNode;
-use crate::rrc::effect::{Effect, Step};
+use crate::rrc::effect::{Effect, ReportEffect, Step};
 use fadeout_core::{CellId, RrcEvent, SecondaryCause, Span, Time};
 
 /// Network side of a UE's secondary node.
@@ -138,7 +138,7 @@ impl SecondaryNetwork {
             target: Some(target),
             reason,
         }));
-        step.push(Effect::RecordEvent(
+        step.push(ReportEffect::RecordEvent(
             Some(target),
             RrcEvent::SecondaryRequest,
         ));
@@ -248,7 +248,10 @@ impl SecondaryNetwork {
             }
             NodeSignal::Accept(cell) => match asked.filter(|&(target, _)| target == cell) {
                 Some((_, RequestReason::Handover(master))) => {
-                    step.push(Effect::RecordEvent(Some(cell), RrcEvent::SecondaryPrepared));
+                    step.push(ReportEffect::RecordEvent(
+                        Some(cell),
+                        RrcEvent::SecondaryPrepared,
+                    ));
                     self.phase = Phase::Planned {
                         cell,
                         until: step.after(step.config.procedure.overall * 2),
@@ -256,14 +259,17 @@ impl SecondaryNetwork {
                     step.push(Effect::SecondaryNode(NodeAct::CommandHandover(master)));
                 }
                 Some(_) => {
-                    step.push(Effect::RecordEvent(Some(cell), RrcEvent::SecondaryPrepared));
+                    step.push(ReportEffect::RecordEvent(
+                        Some(cell),
+                        RrcEvent::SecondaryPrepared,
+                    ));
                     self.send_order(Order::Enter(cell), step);
                 }
                 None => {}
             },
             NodeSignal::Reject(cell) => {
                 if let Some((target, reason)) = asked.filter(|&(target, _)| target == cell) {
-                    step.push(Effect::RecordEvent(
+                    step.push(ReportEffect::RecordEvent(
                         Some(target),
                         RrcEvent::SecondaryRefused,
                     ));
@@ -294,7 +300,7 @@ impl SecondaryNetwork {
         {
             self.end_reservation(target, step);
             if !step.has_room(target) {
-                return step.push(Effect::RecordEvent(
+                return step.push(ReportEffect::RecordEvent(
                     Some(target),
                     RrcEvent::SecondaryRefused,
                 ));
@@ -394,7 +400,7 @@ impl SecondaryNetwork {
                 reason,
                 until,
             } if until <= step.now => {
-                step.push(Effect::RecordEvent(
+                step.push(ReportEffect::RecordEvent(
                     Some(target),
                     RrcEvent::SecondaryExpired,
                 ));

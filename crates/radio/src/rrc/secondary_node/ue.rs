@@ -8,7 +8,7 @@ use super::{
     SecondaryNode,
 };
 use crate::config::{EventKind, SecondaryAfterFailure, SecondaryAtHandover};
-use crate::rrc::effect::{Effect, LegStep, NodeRowTime, Step};
+use crate::rrc::effect::{Effect, LegStep, NodeRowTime, ReportEffect, Step, UeEffect};
 use crate::rrc::message::Message;
 use crate::rrc::random_access::{Progress, RandomAccess};
 use crate::rrc::record::seconds;
@@ -28,7 +28,7 @@ impl SecondaryNode {
             NodeMessage::Answer(number) => self.on_answer(number, step),
             NodeMessage::AccessFailed(cell) => {
                 let known = RrcEvent::SecondaryFailureKnown;
-                step.push(Effect::RecordEvent(Some(cell), known));
+                step.push(ReportEffect::RecordEvent(Some(cell), known));
                 self.network.on_failure(FailureReaction::Release, step);
             }
         }
@@ -38,7 +38,10 @@ impl SecondaryNode {
     fn on_report(&mut self, is_pscell: bool, report: &MeasurementReport, step: &mut Step<'_>) {
         let best = report.cells().first().map(|reported| reported.cell);
         let about = best.unwrap_or(report.serving.cell);
-        step.push(Effect::RecordEvent(Some(about), RrcEvent::ReportReceived));
+        step.push(ReportEffect::RecordEvent(
+            Some(about),
+            RrcEvent::ReportReceived,
+        ));
         if !is_pscell {
             if let Some(target) = best {
                 self.network.on_addable(target, step);
@@ -75,14 +78,17 @@ impl SecondaryNode {
             Order::Release => self.network.cell(),
         };
         let about = cell.unwrap_or(master);
-        step.push(Effect::RecordEvent(Some(about), RrcEvent::SecondaryCommand));
+        step.push(ReportEffect::RecordEvent(
+            Some(about),
+            RrcEvent::SecondaryCommand,
+        ));
         self.end_entry(step);
         let enters = matches!(order, Order::Enter(_));
-        step.push(Effect::SecondaryLeg(LegStep::Leave { enters }));
+        step.push(UeEffect::SecondaryLeg(LegStep::Leave { enters }));
         match order {
             Order::Enter(cell) => {
                 let ready_at = step.after(step.config.procedure.interruption);
-                step.push(Effect::SecondaryLeg(LegStep::Enter { cell, ready_at }));
+                step.push(UeEffect::SecondaryLeg(LegStep::Enter { cell, ready_at }));
             }
             Order::Release => {
                 self.leg_state = ScgState::Alone;
@@ -95,7 +101,7 @@ impl SecondaryNode {
     /// Ends the UE's entry into a cell, if an entry is under way.
     fn end_entry(&self, step: &mut Step<'_>) {
         if let ScgState::Entering { cell, .. } = self.leg_state {
-            step.push(Effect::LeaveLeg(cell));
+            step.push(UeEffect::LeaveLeg(cell));
         }
     }
 
@@ -126,10 +132,16 @@ impl SecondaryNode {
             return access.wake_at() <= step.now;
         }
         self.leg_state = ScgState::Lost;
-        step.push(Effect::LeaveLeg(cell));
-        step.push(Effect::RecordEvent(Some(cell), RrcEvent::AccessFailure));
-        step.push(Effect::RecordEvent(Some(cell), RrcEvent::SecondaryFailed));
-        step.push(Effect::EndNodeRow(HandoverOutcome::Failed));
+        step.push(UeEffect::LeaveLeg(cell));
+        step.push(ReportEffect::RecordEvent(
+            Some(cell),
+            RrcEvent::AccessFailure,
+        ));
+        step.push(ReportEffect::RecordEvent(
+            Some(cell),
+            RrcEvent::SecondaryFailed,
+        ));
+        step.push(ReportEffect::EndNodeRow(HandoverOutcome::Failed));
         let report = Message::Node(NodeMessage::AccessFailed(cell));
         step.push(Effect::SendMessage(Direction::Uplink, report));
         false
@@ -164,16 +176,19 @@ impl SecondaryNode {
         let silent_since = self.without_leg_since.take();
         self.leg_state = ScgState::Serving;
         self.pscell_survey.on_new_serving_cell();
-        step.push(Effect::RecordEvent(Some(cell), RrcEvent::AccessDone));
+        step.push(ReportEffect::RecordEvent(Some(cell), RrcEvent::AccessDone));
         let entered = NodeRowTime::Entered { silent_since };
-        step.push(Effect::StampNodeRow(entered));
-        step.push(Effect::SecondaryLeg(LegStep::Open { cell, is_confirmed }));
+        step.push(ReportEffect::StampNodeRow(entered));
+        step.push(UeEffect::SecondaryLeg(LegStep::Open { cell, is_confirmed }));
         self.network.end_reservation(cell, step);
-        step.push(Effect::RecordEvent(Some(cell), RrcEvent::SecondaryAdded));
+        step.push(ReportEffect::RecordEvent(
+            Some(cell),
+            RrcEvent::SecondaryAdded,
+        ));
         if is_confirmed {
-            step.push(Effect::EndNodeRow(HandoverOutcome::Success));
+            step.push(ReportEffect::EndNodeRow(HandoverOutcome::Success));
         }
-        step.push(Effect::SecondaryLeg(LegStep::SendData));
+        step.push(UeEffect::SecondaryLeg(LegStep::SendData));
     }
 
     /// Handles the UE's answer at the master's base station.
@@ -181,29 +196,29 @@ impl SecondaryNode {
         let Some(order) = self.network.on_answer(number, step) else {
             return;
         };
-        step.push(Effect::SecondaryLeg(LegStep::Close));
-        step.push(Effect::StampNodeRow(NodeRowTime::Completed));
+        step.push(UeEffect::SecondaryLeg(LegStep::Close));
+        step.push(ReportEffect::StampNodeRow(NodeRowTime::Completed));
         if order == Order::Release || matches!(self.leg_state, ScgState::Serving) {
-            step.push(Effect::EndNodeRow(HandoverOutcome::Success));
+            step.push(ReportEffect::EndNodeRow(HandoverOutcome::Success));
         }
-        step.push(Effect::SecondaryLeg(LegStep::SendData));
+        step.push(UeEffect::SecondaryLeg(LegStep::SendData));
     }
 
     /// Releases the secondary leg, because the UE leaves its master's cell. If the handover command
     /// names a secondary cell, the UE enters that cell later.
     pub(crate) fn on_master_left(&mut self, step: &mut Step<'_>) {
         self.end_entry(step);
-        step.push(Effect::SecondaryLeg(LegStep::Release));
+        step.push(UeEffect::SecondaryLeg(LegStep::Release));
         let (planned, had) = (self.network.planned(), self.network.cell());
         self.leg_state = planned.map_or(ScgState::Alone, ScgState::Waiting);
         self.answer = None;
         self.on_new_master();
         if planned.is_some() {
             self.without_leg_since.get_or_insert(step.now);
-            step.push(Effect::StampNodeRow(NodeRowTime::Left));
+            step.push(ReportEffect::StampNodeRow(NodeRowTime::Left));
         } else {
             self.without_leg_since = None;
-            step.push(Effect::EndNodeRow(HandoverOutcome::Cancelled));
+            step.push(ReportEffect::EndNodeRow(HandoverOutcome::Cancelled));
             if had.is_some() {
                 let is_commanded = step.change.is_some_and(|change| {
                     change.procedure == Procedure::Handover && !change.is_done
@@ -213,8 +228,8 @@ impl SecondaryNode {
                     false => SecondaryCause::Failure,
                 };
                 self.begin_row(None, RequestReason::Change(cause), step);
-                step.push(Effect::StampNodeRow(NodeRowTime::Left));
-                step.push(Effect::EndNodeRow(HandoverOutcome::Success));
+                step.push(ReportEffect::StampNodeRow(NodeRowTime::Left));
+                step.push(ReportEffect::EndNodeRow(HandoverOutcome::Success));
             }
         }
         self.network.on_left(step);
@@ -233,7 +248,7 @@ impl SecondaryNode {
         if let ScgState::Waiting(cell) = self.leg_state {
             self.network.set_cell(Some(cell));
             let ready_at = step.now;
-            step.push(Effect::SecondaryLeg(LegStep::Enter { cell, ready_at }));
+            step.push(UeEffect::SecondaryLeg(LegStep::Enter { cell, ready_at }));
         }
     }
 
@@ -244,7 +259,7 @@ impl SecondaryNode {
             self.leg_state = ScgState::Alone;
             self.without_leg_since = None;
             self.network.end_reservation(cell, step);
-            step.push(Effect::EndNodeRow(HandoverOutcome::Failed));
+            step.push(ReportEffect::EndNodeRow(HandoverOutcome::Failed));
         }
     }
 
@@ -299,7 +314,7 @@ impl SecondaryNode {
     /// The present secondary node stays.
     pub(crate) fn cancel_request(&mut self, step: &mut Step<'_>) {
         if self.network.cancel(step) {
-            step.push(Effect::EndNodeRow(HandoverOutcome::Cancelled));
+            step.push(ReportEffect::EndNodeRow(HandoverOutcome::Cancelled));
         }
     }
 
@@ -330,7 +345,7 @@ impl SecondaryNode {
                 continue;
             };
             let best = report.cells().first().unwrap_or(&report.serving).cell;
-            step.push(Effect::RecordEvent(Some(best), RrcEvent::ReportSent));
+            step.push(ReportEffect::RecordEvent(Some(best), RrcEvent::ReportSent));
             let message = Message::Node(NodeMessage::Report { is_pscell, report });
             step.push(Effect::SendMessage(Direction::Uplink, message));
         }
@@ -366,20 +381,23 @@ impl SecondaryNode {
                     Order::Release => self.network.cell(),
                 };
                 if cell.is_some() {
-                    step.push(Effect::RecordEvent(cell, RrcEvent::ReconfigurationSent));
+                    step.push(ReportEffect::RecordEvent(
+                        cell,
+                        RrcEvent::ReconfigurationSent,
+                    ));
                 }
-                step.push(Effect::StampNodeRow(NodeRowTime::Commanded));
-                step.push(Effect::SecondaryLeg(LegStep::Hold));
+                step.push(ReportEffect::StampNodeRow(NodeRowTime::Commanded));
+                step.push(UeEffect::SecondaryLeg(LegStep::Hold));
                 let message = Message::Node(NodeMessage::Order { order, number });
                 step.push(Effect::SendMessage(Direction::Downlink, message));
-                step.push(Effect::SecondaryLeg(LegStep::SendData));
+                step.push(UeEffect::SecondaryLeg(LegStep::SendData));
             }
             NodeAct::BeginChange { target, reason } => self.begin_row(target, reason, step),
             NodeAct::Failed { is_refused: true } => {
-                step.push(Effect::EndNodeRow(HandoverOutcome::Refused));
+                step.push(ReportEffect::EndNodeRow(HandoverOutcome::Refused));
             }
             NodeAct::Failed { is_refused: false } => {
-                step.push(Effect::EndNodeRow(HandoverOutcome::Cancelled));
+                step.push(ReportEffect::EndNodeRow(HandoverOutcome::Cancelled));
             }
             NodeAct::CommandHandover(master) => step.push(Effect::CommandUe(master)),
         }
@@ -388,7 +406,7 @@ impl SecondaryNode {
     /// Begins the result row of a change to `target`, or of a release for `None`. A change under
     /// way is cancelled.
     fn begin_row(&self, target: Option<CellId>, reason: RequestReason, step: &mut Step<'_>) {
-        step.push(Effect::EndNodeRow(HandoverOutcome::Cancelled));
+        step.push(ReportEffect::EndNodeRow(HandoverOutcome::Cancelled));
         let before = self.network.cell();
         let kind = match (before, target) {
             (_, None) => SecondaryChange::Release,
@@ -400,7 +418,7 @@ impl SecondaryNode {
         };
         let source = before.or(step.serving).unwrap_or_default();
         let row = row_of(step.ue, source, step.now);
-        step.push(Effect::BeginNodeRow(SecondaryChangeRow {
+        step.push(ReportEffect::BeginNodeRow(SecondaryChangeRow {
             kind,
             cause: reason.cause(),
             target: target.unwrap_or(source),

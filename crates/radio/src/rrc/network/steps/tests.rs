@@ -100,16 +100,16 @@ impl Rig {
 }
 
 fn row(event: RrcEvent) -> Effect {
-    Effect::RecordEvent(None, event)
+    Effect::Report(ReportEffect::RecordEvent(None, event))
 }
 
 /// Returns the first effects of a complete message.
 fn completed() -> [Effect; 4] {
     [
         row(RrcEvent::CompleteReceived),
-        Effect::Notify(LinkInfo::BlockageEnded),
-        Effect::ReportRate,
-        Effect::StampRow(RowTime::Completed),
+        Effect::Report(ReportEffect::Notify(LinkInfo::BlockageEnded)),
+        Effect::Report(ReportEffect::ReportRate),
+        Effect::Report(ReportEffect::StampRow(RowTime::Completed)),
     ]
 }
 
@@ -123,9 +123,12 @@ fn a_handover_begins_with_its_row_and_predicts_the_interruption() {
         lasts: config.procedure.interruption + config.access.predicted_duration(),
     };
     let begun = [
-        Effect::BeginRow(new),
-        Effect::RecordEvent(Some(TARGET), RrcEvent::HandoverRequest),
-        Effect::Notify(predicted),
+        Effect::Report(ReportEffect::BeginRow(new)),
+        Effect::Report(ReportEffect::RecordEvent(
+            Some(TARGET),
+            RrcEvent::HandoverRequest,
+        )),
+        Effect::Report(ReportEffect::Notify(predicted)),
     ];
     assert_eq!(rig.prepare(), begun);
     assert!(rig.network.is_preparing());
@@ -135,8 +138,14 @@ fn a_handover_begins_with_its_row_and_predicts_the_interruption() {
 fn with_daps_no_interruption_is_predicted() {
     let mut rig = Rig::new(CellChange::Daps);
     let new = NewRow::triggered(Procedure::Daps, [SOURCE, TARGET], at_ms(100));
-    let request = Effect::RecordEvent(Some(TARGET), RrcEvent::HandoverRequest);
-    assert_eq!(rig.prepare(), [Effect::BeginRow(new), request]);
+    let request = Effect::Report(ReportEffect::RecordEvent(
+        Some(TARGET),
+        RrcEvent::HandoverRequest,
+    ));
+    assert_eq!(
+        rig.prepare(),
+        [Effect::Report(ReportEffect::BeginRow(new)), request]
+    );
 }
 
 #[test]
@@ -144,8 +153,11 @@ fn the_command_goes_before_the_data() {
     let mut rig = Rig::new(CellChange::Handover);
     let command = Message::Command(TARGET);
     let sent = [
-        Effect::StampRow(RowTime::Commanded),
-        Effect::RecordEvent(Some(TARGET), RrcEvent::CommandSent),
+        Effect::Report(ReportEffect::StampRow(RowTime::Commanded)),
+        Effect::Report(ReportEffect::RecordEvent(
+            Some(TARGET),
+            RrcEvent::CommandSent,
+        )),
         Effect::SendMessage(Direction::Downlink, command),
         Effect::RecallUtraPackets,
         Effect::PassData(TARGET),
@@ -160,7 +172,7 @@ fn the_source_stops_its_downlink_and_forwards_the_data() {
     let mut rig = Rig::new(CellChange::Handover);
     let effects = rig.run(100, |network, step| network.pass_data(TARGET, step));
     let route = Route::FixedDelay(rig.config.station_delay(SOURCE, TARGET));
-    let stopped = Effect::StopDownlink(Fate::Forwarded(route));
+    let stopped = Effect::Ue(UeEffect::StopDownlink(Fate::Forwarded(route)));
     assert_eq!(effects, [Effect::EndEarlyCopies, stopped]);
 }
 
@@ -172,7 +184,7 @@ fn with_daps_the_source_sends_copies_and_continues() {
         source: SOURCE,
         target: TARGET,
     };
-    assert_eq!(effects, [Effect::Bearers(copies)]);
+    assert_eq!(effects, [Effect::Ue(UeEffect::Bearers(copies))]);
 }
 
 #[test]
@@ -181,11 +193,11 @@ fn a_ue_that_does_not_leave_is_served_by_the_source_again() {
     rig.run(100, |network, step| network.command(TARGET, step));
     let resumed = [
         Effect::CancelCommand,
-        Effect::Notify(LinkInfo::BlockageEnded),
+        Effect::Report(ReportEffect::Notify(LinkInfo::BlockageEnded)),
         row(RrcEvent::SourceResumed),
-        Effect::FailRow(HandoverOutcome::Cancelled),
+        Effect::Report(ReportEffect::FailRow(HandoverOutcome::Cancelled)),
         Effect::CancelNodeRequest,
-        Effect::Bearers(BearerStep::EndDaps),
+        Effect::Ue(UeEffect::Bearers(BearerStep::EndDaps)),
         Effect::ResumeData,
     ];
     assert_eq!(rig.run(5100, Network::on_source_due), resumed);
@@ -208,8 +220,8 @@ fn a_ue_that_falls_back_ends_the_copies() {
     rig.run(100, |network, step| network.command(TARGET, step));
     let ended = [
         row(RrcEvent::SourceResumed),
-        Effect::FailRow(HandoverOutcome::Failed),
-        Effect::Bearers(BearerStep::EndDaps),
+        Effect::Report(ReportEffect::FailRow(HandoverOutcome::Failed)),
+        Effect::Ue(UeEffect::Bearers(BearerStep::EndDaps)),
     ];
     assert_eq!(rig.run(200, Network::on_fallen_back), ended);
     assert!(!rig.network.is_preparing());
@@ -221,12 +233,15 @@ fn the_departure_for_a_candidate_cancels_a_commanded_handover() {
     let departs = |network: &mut Network, step: &mut Step<'_>| {
         network.on_departure(TARGET, step);
     };
-    let begun = |effect: &Effect| matches!(effect, Effect::BeginRow(new) if new.procedure == Procedure::Conditional);
+    let begun = |effect: &Effect| matches!(effect, Effect::Report(ReportEffect::BeginRow(new)) if new.procedure == Procedure::Conditional);
     let alone = rig.run(300, departs);
     assert!(alone.len() == 1 && begun(&alone[0]), "{alone:?}");
     rig.prepare();
     let cancelled = rig.run(300, departs);
-    assert_eq!(cancelled[0], Effect::FailRow(HandoverOutcome::Cancelled));
+    assert_eq!(
+        cancelled[0],
+        Effect::Report(ReportEffect::FailRow(HandoverOutcome::Cancelled))
+    );
     assert!(begun(&cancelled[1]) && !rig.network.is_preparing());
 }
 
@@ -255,7 +270,7 @@ fn within_a_base_station_no_path_is_switched() {
 fn in_a_candidate_downlink_data_waits_for_the_source() {
     let mut rig = Rig::entered(conditional(), Procedure::Conditional);
     let effects = rig.complete();
-    assert!(effects.contains(&Effect::Bearers(BearerStep::CompleteEarly)));
+    assert!(effects.contains(&Effect::Ue(UeEffect::Bearers(BearerStep::CompleteEarly))));
     assert!(effects.contains(&Effect::SendDownlinkData));
     assert!(!effects.contains(&Effect::ResumeData), "{effects:?}");
     assert!(rig.network.candidacy.is_finishing());
@@ -273,9 +288,9 @@ fn with_daps_the_target_informs_the_source_and_nobody_else() {
     let mut rig = Rig::entered(CellChange::Daps, Procedure::Daps);
     rig.is_in_daps = true;
     let effects = rig.complete();
-    let ended = Effect::Notify(LinkInfo::BlockageEnded);
+    let ended = Effect::Report(ReportEffect::Notify(LinkInfo::BlockageEnded));
     assert!(!effects.contains(&ended), "there was no interruption");
-    assert!(effects.contains(&Effect::Bearers(BearerStep::CompleteDaps)));
+    assert!(effects.contains(&Effect::Ue(UeEffect::Bearers(BearerStep::CompleteDaps))));
     assert!(!effects.contains(&Effect::ResumeData));
     assert!(rig.network.candidacy.is_finishing());
 }

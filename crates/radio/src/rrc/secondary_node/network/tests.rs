@@ -89,7 +89,7 @@ impl Net {
                     let ms = self.now.since(Time::ZERO).as_nanos() / 1_000_000;
                     self.done.push((ms, act));
                 }
-                Effect::RecordEvent(_, event) => self.noted.push(event),
+                Effect::Report(ReportEffect::RecordEvent(_, event)) => self.noted.push(event),
                 _ => {}
             }
         }

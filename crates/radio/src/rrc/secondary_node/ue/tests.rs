@@ -22,7 +22,7 @@ fn at_ms(ms: u64) -> Time {
 }
 
 fn row(cell: CellId, event: RrcEvent) -> Effect {
-    Effect::RecordEvent(Some(cell), event)
+    Effect::Report(ReportEffect::RecordEvent(Some(cell), event))
 }
 
 fn sent(direction: Direction, message: NodeMessage) -> Effect {
@@ -156,13 +156,17 @@ fn an_order_makes_the_ue_leave_its_cell_and_enter_another() {
     let cell = SECOND;
     let obeyed = [
         row(SECOND, RrcEvent::SecondaryCommand),
-        Effect::SecondaryLeg(LegStep::Leave { enters: true }),
-        Effect::SecondaryLeg(LegStep::Enter { cell, ready_at }),
+        Effect::Ue(UeEffect::SecondaryLeg(LegStep::Leave { enters: true })),
+        Effect::Ue(UeEffect::SecondaryLeg(LegStep::Enter { cell, ready_at })),
     ];
     assert_eq!(rig.order(100, Order::Enter(SECOND), 1), obeyed);
     let mut again = Rig::entering();
     let effects = again.order(100, Order::Enter(SECOND), 1);
-    assert_eq!(effects[1], Effect::LeaveLeg(SECOND), "the entry ends");
+    assert_eq!(
+        effects[1],
+        Effect::Ue(UeEffect::LeaveLeg(SECOND)),
+        "the entry ends"
+    );
 }
 
 #[test]
@@ -170,7 +174,7 @@ fn an_order_to_release_leaves_the_ue_alone() {
     let mut rig = Rig::serving();
     let obeyed = [
         row(SECOND, RrcEvent::SecondaryCommand),
-        Effect::SecondaryLeg(LegStep::Leave { enters: false }),
+        Effect::Ue(UeEffect::SecondaryLeg(LegStep::Leave { enters: false })),
     ];
     assert_eq!(rig.order(100, Order::Release, 1), obeyed);
     assert!(matches!(rig.node.leg_state, ScgState::Alone));
@@ -203,10 +207,10 @@ fn after_t304_the_ue_reports_the_failure() {
     let mut rig = Rig::entering();
     assert_eq!(rig.run(299, SecondaryNode::on_access_due).1, NOTHING);
     let failed = [
-        Effect::LeaveLeg(SECOND),
+        Effect::Ue(UeEffect::LeaveLeg(SECOND)),
         row(SECOND, RrcEvent::AccessFailure),
         row(SECOND, RrcEvent::SecondaryFailed),
-        Effect::EndNodeRow(HandoverOutcome::Failed),
+        Effect::Report(ReportEffect::EndNodeRow(HandoverOutcome::Failed)),
         sent(Direction::Uplink, NodeMessage::AccessFailed(SECOND)),
     ];
     let expired = rig.run(300, SecondaryNode::on_access_due);
@@ -240,11 +244,11 @@ fn the_end_of_random_access_opens_the_leg() {
     };
     let opened = [
         row(SECOND, RrcEvent::AccessDone),
-        Effect::StampNodeRow(entered),
-        Effect::SecondaryLeg(open),
+        Effect::Report(ReportEffect::StampNodeRow(entered)),
+        Effect::Ue(UeEffect::SecondaryLeg(open)),
         row(SECOND, RrcEvent::SecondaryAdded),
-        Effect::EndNodeRow(HandoverOutcome::Success),
-        Effect::SecondaryLeg(LegStep::SendData),
+        Effect::Report(ReportEffect::EndNodeRow(HandoverOutcome::Success)),
+        Effect::Ue(UeEffect::SecondaryLeg(LegStep::SendData)),
     ];
     assert_eq!(effects.1, opened);
     assert!(matches!(rig.node.leg_state, ScgState::Serving));
@@ -263,16 +267,21 @@ fn a_handover_without_a_planned_cell_ends_the_secondary_node() {
             is_done,
         });
         let effects = rig.run(100, SecondaryNode::on_master_left).1;
-        assert_eq!(effects[0], Effect::SecondaryLeg(LegStep::Release));
+        assert_eq!(
+            effects[0],
+            Effect::Ue(UeEffect::SecondaryLeg(LegStep::Release))
+        );
         let begun = effects.iter().find_map(|effect| match effect {
-            Effect::BeginNodeRow(row) => Some((row.kind, row.cause, row.source)),
+            Effect::Report(ReportEffect::BeginNodeRow(row)) => {
+                Some((row.kind, row.cause, row.source))
+            }
             _ => None,
         });
         let released = (SecondaryChange::Release, cause, SECOND);
         assert_eq!(begun, Some(released));
         assert!(rig.node.network.cell().is_none());
         let again = rig.run(100, SecondaryNode::on_master_left).1;
-        let cancelled = Effect::EndNodeRow(HandoverOutcome::Cancelled);
+        let cancelled = Effect::Report(ReportEffect::EndNodeRow(HandoverOutcome::Cancelled));
         assert_eq!(again[1..], [cancelled], "it had none");
     }
 }
@@ -305,7 +314,9 @@ fn a_request_that_is_cancelled_ends_its_row() {
     rig.run(100, |node, step| {
         node.request_for_handover(TARGET, None, |_| true, step)
     });
-    let ended = [Effect::EndNodeRow(HandoverOutcome::Cancelled)];
+    let ended = [Effect::Report(ReportEffect::EndNodeRow(
+        HandoverOutcome::Cancelled,
+    ))];
     assert_eq!(rig.run(100, SecondaryNode::cancel_request).1, ended);
 }
 
@@ -315,11 +326,16 @@ fn the_commanded_cell_is_entered_after_the_master_s_or_dropped() {
     assert_eq!(rig.run(0, SecondaryNode::enter_commanded).1, NOTHING);
     rig.node.leg_state = ScgState::Waiting(SECOND);
     let entered = rig.run(0, SecondaryNode::enter_commanded).1;
-    assert_eq!(entered, [Effect::SecondaryLeg(ENTER)]);
+    assert_eq!(entered, [Effect::Ue(UeEffect::SecondaryLeg(ENTER))]);
     assert_eq!(rig.node.network.cell(), Some(SECOND));
     rig.node.leg_state = ScgState::Waiting(SECOND);
     let dropped = rig.run(0, SecondaryNode::drop_commanded).1;
-    assert_eq!(dropped, [Effect::EndNodeRow(HandoverOutcome::Failed)]);
+    assert_eq!(
+        dropped,
+        [Effect::Report(ReportEffect::EndNodeRow(
+            HandoverOutcome::Failed
+        ))]
+    );
     assert!(matches!(rig.node.leg_state, ScgState::Alone));
 }
 
@@ -350,10 +366,10 @@ fn an_order_of_the_network_is_sent_and_holds_the_bearers() {
     let act = NodeAct::SendOrder { order, number };
     let ordered = [
         row(SECOND, RrcEvent::ReconfigurationSent),
-        Effect::StampNodeRow(NodeRowTime::Commanded),
-        Effect::SecondaryLeg(LegStep::Hold),
+        Effect::Report(ReportEffect::StampNodeRow(NodeRowTime::Commanded)),
+        Effect::Ue(UeEffect::SecondaryLeg(LegStep::Hold)),
         sent(Direction::Downlink, NodeMessage::Order { order, number }),
-        Effect::SecondaryLeg(LegStep::SendData),
+        Effect::Ue(UeEffect::SecondaryLeg(LegStep::SendData)),
     ];
     assert_eq!(rig.run(0, |node, step| node.on_act(act, step)).1, ordered);
     let command = NodeAct::CommandHandover(TARGET);
