@@ -193,6 +193,8 @@ pub(super) fn rto_of(paths: &[Path]) -> impl Fn(usize) -> Span {
 pub(super) trait Paths {
     /// Returns the number of paths.
     fn count(&self) -> usize;
+    /// Returns true if this end opened the connection.
+    fn is_opener(&self) -> bool;
     /// Returns true if a path carries data.
     fn is_usable(&self, index: usize) -> bool;
     /// Returns true if a path carries data, or is the first path while it opens.
@@ -217,6 +219,9 @@ pub(super) struct PathsView<'a> {
 impl Paths for PathsView<'_> {
     fn count(&self) -> usize {
         self.paths.len()
+    }
+    fn is_opener(&self) -> bool {
+        self.manager.is_opener()
     }
     #[inline]
     fn is_usable(&self, index: usize) -> bool {
@@ -256,6 +261,7 @@ pub(super) mod testing {
 
     /// Path without a subflow for tests. Its window is ten segments of 1,000 bytes.
     pub(in crate::multipath::connection) struct FakePath {
+        pub(in crate::multipath::connection) is_accepted: bool,
         pub(in crate::multipath::connection) is_usable: bool,
         pub(in crate::multipath::connection) is_gone: bool,
         pub(in crate::multipath::connection) is_backup: bool,
@@ -267,6 +273,7 @@ pub(super) mod testing {
     /// Returns a path with this round-trip time.
     pub(in crate::multipath::connection) fn path(rtt_ms: u64) -> FakePath {
         FakePath {
+            is_accepted: false,
             is_usable: true,
             is_gone: false,
             is_backup: false,
@@ -299,6 +306,9 @@ pub(super) mod testing {
     impl Paths for Vec<FakePath> {
         fn count(&self) -> usize {
             self.len()
+        }
+        fn is_opener(&self) -> bool {
+            self.iter().all(|path| !path.is_accepted)
         }
         fn is_usable(&self, index: usize) -> bool {
             self[index].is_usable

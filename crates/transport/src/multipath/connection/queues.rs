@@ -58,9 +58,9 @@ struct PathQueue {
     is_fed: bool,
     /// Limit of memory for waiting and unacknowledged data, bytes.
     send_buffer: u64,
-    /// True if the path's initial buffer counts towards the connection's buffer although the path
-    /// is still opening. Set when another path's buffer grows (`__mptcp_sync_sndbuf`).
-    is_counted: bool,
+    /// Part of the connection's buffer, bytes (`cached_sndbuf`). It follows `send_buffer` only when
+    /// the connection's buffer is summed up.
+    counted: u64,
     /// Average pacing rate, bits per second.
     pace: u64,
     /// Time at which the last segment arrived on the path.
@@ -316,46 +316,70 @@ impl SendQueues {
             queue.silent_expiries = 0;
         }
         if queue.send_buffer == 0 && paths.view(index).may_send {
+            // Linux adds an accepted path that joins to the connection before it enlarges the
+            // path's buffer (`subflow_syn_recv_sock`, `tcp_init_transfer`). The path counts with
+            // its initial buffer until the connection's buffer is summed up again.
+            let is_added_first = index > 0 && !paths.is_opener();
+            if is_added_first {
+                self.sum_up(paths);
+            }
             self.grow(index, paths);
+            if !is_added_first {
+                self.sum_up(paths);
+            }
         }
     }
 
-    /// Grows the send buffer of path `index`. Called if the path's window has free space while the
-    /// writer waits, because the buffer then limits the path. Returns true if the buffer has grown
-    /// (Linux `tcp_check_space`).
-    pub(super) fn on_room(&mut self, index: usize, paths: &impl Paths) -> bool {
-        self.written.is_waiting() && paths.is_usable(index) && self.grow(index, paths)
+    /// Handles an acknowledgment on path `index` while the writer waits. If the path's window has
+    /// free space, the buffer limits the path and grows. The connection's buffer then follows the
+    /// buffers of its paths. Returns true if the connection's buffer has grown (Linux
+    /// `tcp_check_space`, `subflow_write_space`).
+    pub(super) fn on_space(&mut self, index: usize, has_room: bool, paths: &impl Paths) -> bool {
+        if !self.written.is_waiting() || !paths.is_usable(index) {
+            return false;
+        }
+        if has_room {
+            self.grow(index, paths);
+        }
+        let path = &self.paths[index];
+        let follows = path.counted != path.send_buffer;
+        if follows {
+            self.sum_up(paths);
+        }
+        follows
     }
 
-    fn grow(&mut self, index: usize, paths: &impl Paths) -> bool {
+    /// Enlarges the buffer of a path for its window.
+    fn grow(&mut self, index: usize, paths: &impl Paths) {
         let SendBufferConfig {
             header, maximum, ..
         } = self.of_subflow;
         let wanted = paths.wanted_buffer(index, header).min(maximum);
         let buffer = &mut self.paths[index].send_buffer;
-        let grows = *buffer < wanted;
         *buffer = wanted.max(*buffer);
-        if grows {
-            // Linux adds up the buffers of all subflows whenever one grows (`__mptcp_sync_sndbuf`).
-            for (index, queue) in self.paths.iter_mut().enumerate() {
-                queue.is_counted = paths.view(index).snd_nxt > 0 && !paths.is_gone(index);
-            }
+    }
+
+    /// Sums up the connection's buffer from those of all subflows (`__mptcp_sync_sndbuf`). A subflow
+    /// counts from its SYN on, and an accepted one once its handshake is complete.
+    fn sum_up(&mut self, paths: &impl Paths) {
+        for (index, queue) in self.paths.iter_mut().enumerate() {
+            let view = paths.view(index);
+            let is_there = view.may_send || paths.is_opener() && view.snd_nxt > 0;
+            queue.counted = match is_there && !paths.is_gone(index) {
+                true if queue.send_buffer == 0 => self.of_subflow.initial,
+                true => queue.send_buffer,
+                false => 0,
+            };
         }
-        grows
     }
 
     /// Returns the memory limit of the connection's socket, the sum over its subflows.
     fn buffer(&self, paths: &impl Paths) -> u64 {
-        let of_path = |(index, queue): (usize, &PathQueue)| {
-            // A joined subflow counts even before it may carry data (`mptcp_finish_join`).
-            let is_open = paths.view(index).may_send;
-            match queue.is_counted && !is_open && queue.send_buffer == 0 {
-                true => self.of_subflow.initial,
-                false if is_open => queue.send_buffer,
-                false => 0,
-            }
-        };
-        SMALLEST_BUFFER + self.paths.iter().enumerate().map(of_path).sum::<u64>()
+        let remaining = (0..self.paths.len()).filter(|&index| !paths.is_gone(index));
+        SMALLEST_BUFFER
+            + remaining
+                .map(|index| self.paths[index].counted)
+                .sum::<u64>()
     }
 
     /// Removes the queue of a path that is gone. All unacknowledged data is bound to paths again.
@@ -539,7 +563,7 @@ impl SendQueues {
         }
         let una = data.una();
         let first = self.written.ends_beyond(una).next();
-        let end = data.nxt().min(first.unwrap_or(una));
+        let end = self.unbound.min(first.unwrap_or(una));
         if let Some(pick) = pick
             && end > una
         {

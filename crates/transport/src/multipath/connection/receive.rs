@@ -226,19 +226,18 @@ pub(super) fn read(
     }
 }
 
-/// Returns the round-trip times of the subflows that carry data.
-fn measure(paths: &[Path], manager: &PathManager) -> BufferRound {
+/// Returns the round-trip times of the subflows that carry data. A subflow exists for Linux from
+/// its SYN on, and has carried no data then.
+pub(super) fn measure(paths: &[Path], manager: &PathManager) -> BufferRound {
     let usable = paths
         .iter()
         .filter(|path| manager.is_usable(path.id.index()));
-    let rtts = usable.clone().filter_map(|path| path.view().receiver_rtt);
+    let there = paths
+        .iter()
+        .filter(|path| manager.is_there(path.id.index()));
     BufferRound {
-        slowest: rtts.max(),
-        all_carried: usable
-            .map(|path| path.statistics.arrived_bytes)
-            .all(|bytes| bytes > 0),
-        present: (0..paths.len())
-            .filter(|&index| manager.is_there(index))
-            .fold(0, |present, index| present | 1 << index),
+        slowest: usable.filter_map(|path| path.view().receiver_rtt).max(),
+        all_carried: (there.clone()).all(|path| path.statistics.arrived_bytes > 0),
+        present: there.fold(0, |present, path| present | 1 << path.id.index()),
     }
 }

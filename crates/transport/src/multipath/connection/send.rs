@@ -101,12 +101,15 @@ impl MultipathConnection {
         std::mem::take(&mut self.has_grown)
     }
 
-    /// Grows the send buffer of path `index` if all its segments were sent and the path's window
-    /// has space left (Linux `tcp_data_snd_check`).
+    /// Handles free space on path `index` after an acknowledgment, when the path has sent its
+    /// segments (Linux `tcp_data_snd_check`).
     fn find_room(&mut self, now: Time, index: usize) {
-        if self.socket.makes_wait() && self.paths[index].tcp.sender().has_room() {
-            grow_buffer(self, index);
-            subflow::stamp_usage(self.paths[index].tcp.sender_mut(), now);
+        if self.socket.makes_wait() {
+            let has_room = self.paths[index].tcp.sender().has_room();
+            on_space(self, index, has_room);
+            if has_room {
+                subflow::stamp_usage(self.paths[index].tcp.sender_mut(), now);
+            }
         }
     }
 
@@ -196,7 +199,7 @@ impl MultipathConnection {
         let snd_una = path.view().snd_una;
         path.mappings.forget_acknowledged(snd_una);
         if path.tcp.sender_mut().take_had_room() {
-            self.has_grown |= grow_buffer(self, index);
+            self.has_grown |= on_space(self, index, true);
         }
         if !self.has_fallen_back {
             let view = PathsView {
@@ -322,14 +325,13 @@ fn push_fed(
     }
 }
 
-/// Grows the send buffer of path `index` after the path's window had free space. Returns true if
-/// the buffer has grown.
-fn grow_buffer(connection: &mut MultipathConnection, index: usize) -> bool {
+/// Handles free space on path `index`. Returns true if the connection's buffer has grown.
+fn on_space(connection: &mut MultipathConnection, index: usize, has_room: bool) -> bool {
     let view = PathsView {
         paths: &connection.paths,
         manager: &connection.manager,
     };
-    connection.socket.on_room(index, &view)
+    connection.socket.on_space(index, has_room, &view)
 }
 
 /// Processes an acknowledgment on path `index`. Written data is bound as far as the buffers allow,

@@ -156,12 +156,11 @@ impl ConnectionSocket {
         }
     }
 
-    /// Grows the send buffer of path `index`, whose window has free space. Returns true if the
-    /// buffer has grown.
-    pub(super) fn on_room(&mut self, index: usize, paths: &impl Paths) -> bool {
+    /// Handles an acknowledgment on path `index`. See [`SendQueues::on_space`].
+    pub(super) fn on_space(&mut self, index: usize, has_room: bool, paths: &impl Paths) -> bool {
         match self {
             ConnectionSocket::Unbounded(_) => false,
-            ConnectionSocket::Linux(queues) => queues.on_room(index, paths),
+            ConnectionSocket::Linux(queues) => queues.on_space(index, has_room, paths),
         }
     }
 

@@ -276,6 +276,20 @@ fn a_window_that_a_repeated_ack_does_not_narrow_moves_on_with_the_data_ack() {
 }
 
 #[test]
+fn a_path_that_is_being_joined_has_carried_no_data() {
+    let mut net = Net::new(&config("linux"), &[pipe(100, 10), pipe(100, 500)], 1);
+    net.command(1, AppCommand::Listen);
+    net.command(0, AppCommand::Connect);
+    net.command(1, AppCommand::Write(Bytes(100_000)));
+    net.run(ms(100));
+    let opener = &net.ends[0];
+    assert!(opener.paths[0].statistics.arrived_bytes > 0);
+    assert!(!opener.manager.is_usable(1), "its answer is on its way");
+    let round = receive::measure(&opener.paths, &opener.manager);
+    assert_eq!((round.all_carried, round.present), (false, 0b11));
+}
+
+#[test]
 fn a_transfer_arrives_whole_over_two_paths_and_closes() {
     for entry in PATH_SCHEDULERS {
         let mut net = Net::new(&config(entry.name), &[pipe(500, 10), pipe(1000, 25)], 1);

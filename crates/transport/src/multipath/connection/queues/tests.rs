@@ -31,11 +31,13 @@ fn of_queues(paths: usize, nagle: bool) -> SendQueues {
     SendQueues::new(paths, of_subflow(), &config)
 }
 
+/// Returns the queues of a connection whose buffer follows those of its open paths.
 fn queues(paths: &Vec<FakePath>) -> SendQueues {
     let mut queues = of_queues(paths.len(), true);
     for index in 0..paths.len() {
         queues.on_heard(ms(0), index, paths);
     }
+    queues.sum_up(paths);
     queues
 }
 
@@ -133,15 +135,15 @@ fn a_buffer_grows_with_the_window_when_it_is_what_holds_the_path_back() {
     let mut queues = queues(&paths);
     let first = queues.paths[0].send_buffer;
     paths[0].window.cwnd = 30.0;
-    assert!(!queues.on_room(0, &paths), "nobody waits");
+    assert!(!queues.on_space(0, true, &paths), "nobody waits");
     fill(&mut queues, ms(1), &written(1_000_000), &paths);
     queues.on_heard(ms(2), 0, &paths);
     assert_eq!(queues.paths[0].send_buffer, first, "the window is full");
-    assert!(queues.on_room(0, &paths));
+    assert!(queues.on_space(0, true, &paths));
     assert_eq!(queues.paths[0].send_buffer, 3 * first);
-    assert!(!queues.on_room(0, &paths), "as large as the window");
+    assert!(!queues.on_space(0, true, &paths), "as large as the window");
     paths[0].window.cwnd = 1e6;
-    assert!(queues.on_room(0, &paths));
+    assert!(queues.on_space(0, true, &paths));
     assert_eq!(queues.paths[0].send_buffer, 1 << 20);
 }
 
@@ -263,6 +265,21 @@ fn an_idle_backup_carries_the_head_of_the_line_after_two_silent_expiries() {
     // Only the remaining data of the partly acknowledged fragment is retransmitted.
     let rest = waiting(FRAGMENT + 2, 2 * FRAGMENT + 1, true);
     assert_eq!(queues.first(1), rest);
+}
+
+#[test]
+fn a_fragment_that_is_bound_is_sent_again_whole_although_its_path_has_sent_a_part_of_it() {
+    let mut paths = vec![path(10), path(10)];
+    paths[1].is_usable = false;
+    let mut queues = queues(&paths);
+    let mut data = written(80_000);
+    fill(&mut queues, ms(0), &data, &paths);
+    queues.leave(0, 10_000);
+    data.on_sent(10_001);
+    paths[0].view.snd_nxt = 10_001;
+    paths[1].is_usable = true;
+    queues.on_timer(ms(200), &data, &paths);
+    assert_eq!(queues.first(1), waiting(1, 1 + FRAGMENT, true));
 }
 
 #[test]
@@ -395,15 +412,41 @@ fn the_pieces_of_a_burst_use_up_the_buffer_as_their_bytes_do() {
 }
 
 #[test]
-fn a_subflow_that_is_being_opened_counts_once_another_ones_buffer_grows() {
+fn an_accepted_path_that_joins_counts_with_its_initial_buffer_until_an_acknowledgment() {
+    let mut paths = vec![path(10), path(10)];
+    paths[0].is_accepted = true;
+    paths[1].view.may_send = false;
+    let mut queues = of_queues(2, true);
+    queues.on_heard(ms(0), 0, &paths);
+    let grown = queues.paths[0].send_buffer;
+    assert!(grown > of_subflow().initial);
+    assert_eq!(queues.buffer(&paths), SMALLEST_BUFFER + grown);
+    paths[1].view.may_send = true;
+    queues.on_heard(ms(1), 1, &paths);
+    let joined = SMALLEST_BUFFER + grown + of_subflow().initial;
+    assert_eq!(queues.buffer(&paths), joined);
+    assert!(!queues.on_space(1, true, &paths), "no writer waits");
+    fill(&mut queues, ms(1), &written(1_000_000), &paths);
+    assert!(!queues.on_space(0, false, &paths), "its buffer is counted");
+    assert!(queues.on_space(1, false, &paths));
+    assert_eq!(queues.buffer(&paths), SMALLEST_BUFFER + 2 * grown);
+    assert!(!queues.on_space(1, false, &paths), "nothing changed");
+}
+
+#[test]
+fn a_subflow_that_is_being_opened_counts_once_the_buffers_are_summed_up() {
     let mut paths = vec![path(10), path(10)];
     paths[1].view.may_send = false;
     let buffers = |paths: &Vec<FakePath>| {
         let mut queues = of_queues(2, true);
         queues.on_heard(ms(0), 0, paths);
+        queues.sum_up(paths);
         queues.buffer(paths) - SMALLEST_BUFFER - queues.paths[0].send_buffer
     };
     assert_eq!(buffers(&paths), of_subflow().initial);
+    paths[0].is_accepted = true;
+    assert_eq!(buffers(&paths), 0, "its handshake is not complete");
+    paths[0].is_accepted = false;
     paths[1].view.snd_nxt = 0;
     assert_eq!(buffers(&paths), 0, "its SYN has not left");
     paths[1].view.snd_nxt = 1;
@@ -439,7 +482,7 @@ fn a_buffer_that_grows_binds_nothing_before_an_acknowledgment() {
     let bound = queues.bound;
     assert!(bound < queues.written.taken());
     paths[0].window.cwnd = 15.0;
-    assert!(queues.on_room(0, &paths));
+    assert!(queues.on_space(0, true, &paths));
     assert_eq!(queues.fill(ms(1), &data, &paths), Filled::Whole);
     assert_eq!(queues.bound, bound);
     queues.bind(ms(1), &data, &paths);
