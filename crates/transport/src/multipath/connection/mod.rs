@@ -216,7 +216,7 @@ impl MultipathConnection {
         });
         receive::take_data_ack(self, index, segment);
         self.follow_handshake(now, index, segment, out);
-        send::bind_and_push(self, now, index, out, probe);
+        send::bind_and_push(self, now, index, segment, out, probe);
         if let MptcpOption::AddAddress { path, is_echo } = segment.mptcp
             && (self.manager).on_announcement(now, usize::from(path), is_echo)
         {

@@ -359,8 +359,8 @@ impl SendQueues {
         *buffer = wanted.max(*buffer);
     }
 
-    /// Sums up the connection's buffer from those of all subflows (`__mptcp_sync_sndbuf`). A subflow
-    /// counts from its SYN on, and an accepted one once its handshake is complete.
+    /// Sums up the connection's buffer from those of all subflows (`__mptcp_sync_sndbuf`). A
+    /// subflow counts from its SYN on, and an accepted one once its handshake is complete.
     fn sum_up(&mut self, paths: &impl Paths) {
         for (index, queue) in self.paths.iter_mut().enumerate() {
             let view = paths.view(index);

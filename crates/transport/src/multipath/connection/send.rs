@@ -10,7 +10,7 @@ use crate::multipath::{MAX_PATHS, PathId};
 use crate::tcp::sender::subflow;
 use crate::tcp::{Outbox, Outgoing, TcpEndpoint};
 use arrayvec::ArrayVec;
-use fadeout_core::{Probe, Time};
+use fadeout_core::{Flags, MptcpOption, Probe, Segment, Time};
 
 impl MultipathConnection {
     /// Runs one step of a subflow. The subflow is offered the data that the scheduler would assign
@@ -334,12 +334,15 @@ fn on_space(connection: &mut MultipathConnection, index: usize, has_room: bool) 
     connection.socket.on_space(index, has_room, &view)
 }
 
-/// Processes an acknowledgment on path `index`. Written data is bound as far as the buffers allow,
-/// then the path sends its queued data. The writer continues after that.
+/// Processes the acknowledgment of `segment` on path `index`. Written data is bound as far as the
+/// buffers allow, then the path sends its queued data. The writer continues after that. The third
+/// packet of MP_JOIN acknowledges no data, so it only lets the writer continue (Linux
+/// `subflow_state_change`).
 pub(super) fn bind_and_push(
     connection: &mut MultipathConnection,
     now: Time,
     index: usize,
+    segment: &Segment,
     out: &mut PathOutbox,
     probe: &mut impl Probe,
 ) {
@@ -348,6 +351,11 @@ pub(super) fn bind_and_push(
         manager: &connection.manager,
     };
     connection.socket.on_heard(now, index, &view);
+    let completes_join =
+        matches!(segment.mptcp, MptcpOption::Join { .. }) && !segment.flags.has(Flags::SYN);
+    if completes_join {
+        return;
+    }
     if !connection.manager.is_closing() {
         (connection.socket).bind(now, &connection.outbound, &view);
     }
