@@ -578,10 +578,37 @@ fn radio(mut load: RadioLoad, step_nanos: u64) -> RadioLoad {
     load
 }
 
+/// Returns a world at 2 s, in which a bulk flow over QUIC fills a link of 100 Mbit/s.
+fn over_quic() -> World<NullProbe> {
+    let text = r#"
+duration = "10 s"
+[link.path]
+from = "server"
+to = "client"
+rate = "100 Mbit/s"
+delay = "10 ms"
+queue.limit = "100 packets"
+[flow.bulk]
+from = "server"
+to = "client"
+transport = { kind = "quic", congestion-control = "noq:cubic" }
+"#;
+    world_after(text, Span::from_secs(2))
+}
+
+// A step is the time of a packet of 1,500 bytes on the link, with its share of the ACKs.
+#[library_benchmark]
+#[bench::packet(over_quic())]
+fn quic(mut world: World<NullProbe>) -> World<NullProbe> {
+    let end = world.now() + Span::from_micros(STEPS as u64 * 120);
+    black_box(world.run(end, u64::MAX));
+    world
+}
+
 library_benchmark_group!(
     name = hot_paths,
     benchmarks = [
-        event, endpoint, control, link, fading, radio, rlc, world, build, legs, handover
+        event, endpoint, control, link, fading, radio, rlc, world, build, legs, handover, quic
     ]
 );
 main!(library_benchmark_groups = hot_paths);
