@@ -276,7 +276,11 @@ mod tests {
         for order in [[true, false], [false, true]] {
             let mut settings = KernelSettings::default();
             for is_given in order {
-                let keys: &[_] = if is_given { &[receive.clone()] } else { &[] };
+                let keys: &[_] = if is_given {
+                    std::slice::from_ref(&receive)
+                } else {
+                    &[]
+                };
                 include(&mut settings, keys).expect("one flow gives a size");
             }
             assert_eq!(settings.assignments()[0], given, "{order:?}");
