@@ -3,6 +3,7 @@
 
 mod pair;
 mod radio;
+pub mod worlds;
 
 pub use pair::{Arrival, Pair, path};
 pub use radio::RadioLoad;
