@@ -1,6 +1,7 @@
 //! Tests of two connections over lossy pipes.
 
 mod closing;
+mod downloads;
 mod fallback;
 mod paths;
 
@@ -273,20 +274,6 @@ fn a_window_that_a_repeated_ack_does_not_narrow_moves_on_with_the_data_ack() {
         receive::take_data_ack(&mut sender, 0, &segment);
         assert_eq!(sender.outbound.window_end(), edge, "{scheduler}");
     }
-}
-
-#[test]
-fn a_path_that_is_being_joined_has_carried_no_data() {
-    let mut net = Net::new(&config("linux"), &[pipe(100, 10), pipe(100, 500)], 1);
-    net.command(1, AppCommand::Listen);
-    net.command(0, AppCommand::Connect);
-    net.command(1, AppCommand::Write(Bytes(100_000)));
-    net.run(ms(100));
-    let opener = &net.ends[0];
-    assert!(opener.paths[0].statistics.arrived_bytes > 0);
-    assert!(!opener.manager.is_usable(1), "its answer is on its way");
-    let round = receive::measure(&opener.paths, &opener.manager);
-    assert_eq!((round.all_carried, round.present), (false, 0b11));
 }
 
 #[test]
