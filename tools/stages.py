@@ -16,7 +16,15 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 
-RUST = ("check-format", "check-commits", "check-licences", "build", "check-lint", "check-rust")
+RUST = (
+    "check-format",
+    "check-commits",
+    "check-licences",
+    "build",
+    "check-lint",
+    "check-rust",
+    "check-packaging",
+)
 """Stages of cargo, in order. `build` comes early, as the other lane waits for it."""
 
 PYTHON = ("check-prose", "check-types", "check-docs", "check-python", "check-rust-docs")
