@@ -27,7 +27,7 @@ fn the_third_packet_of_a_join_leaves_a_waiting_rest_to_the_next_write() {
         head: 256,
         ..SendBufferConfig::default()
     });
-    let mut net = Net::new(&small, &[pipe(1_000, 10), pipe(100, 15)], 1);
+    let mut net = Net::new(&small, &[pipe(1_000, 10), pipe(100, 5)], 1);
     net.command(1, AppCommand::Listen);
     net.command(0, AppCommand::Connect);
     net.command(1, AppCommand::Write(Bytes(200_000)));
