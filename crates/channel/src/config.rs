@@ -150,6 +150,13 @@ impl Default for ChannelConfig {
 }
 
 impl ChannelConfig {
+    /// Returns true if the fading of a LOS state has clusters.
+    pub(crate) fn has_clusters(&self) -> bool {
+        [self.los_fading, self.nlos_fading]
+            .iter()
+            .any(|fading| matches!(fading, Fading::Clusters { .. }))
+    }
+
     /// Checks that all values are in their ranges.
     ///
     /// # Errors

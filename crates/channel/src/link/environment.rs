@@ -3,6 +3,7 @@
 use super::LinkChannel;
 use super::link_path::LinkPath;
 use super::reach::Slopes;
+use crate::antenna::Antenna;
 use crate::atmosphere;
 use crate::clusters::{ClusterLaw, Laws};
 use crate::config::{ChannelConfig, LineOfSight};
@@ -35,8 +36,11 @@ pub(super) struct Shared {
     /// there are no blockage models and that no antenna is steered.
     pub(super) is_timeless: bool,
     /// True if a link's mean gain depends only on the positions of its ends. This requires that
-    /// there are no clusters and no soft transitions between LOS and NLOS.
+    /// clusters do not affect the gain. There must be no soft transitions between LOS and NLOS.
     pub(super) is_plain: bool,
+    /// True if clusters affect a link's mean gain. Two isotropic antennas receive the same power
+    /// from all directions, so only the fading depends on their clusters.
+    pub(super) clusters_affect_gain: bool,
     /// Identity of a group of environments. Their configurations differ only in the base station's
     /// antenna.
     pub(super) antenna_group: Arc<()>,
@@ -49,17 +53,28 @@ pub(super) struct Shared {
     pub(super) laws: Laws,
 }
 
+/// Returns true if the mean gain does not depend on time.
+fn is_timeless(config: &ChannelConfig) -> bool {
+    config.blockages.is_empty()
+        && config.beams.is_none()
+        && !config.base_antenna.is_steered()
+        && !config.ue_antenna.is_steered()
+}
+
 /// Returns true if the mean gain depends only on positions. The caller must know that
 /// [`Shared::is_timeless`] is true.
 fn is_plain(config: &ChannelConfig) -> bool {
-    let has_clusters = [config.los_fading, config.nlos_fading]
-        .iter()
-        .any(|fading| matches!(fading, Fading::Clusters { .. }));
     let is_one_of_two = matches!(
         config.line_of_sight,
         LineOfSight::Clear | LineOfSight::Obstructed | LineOfSight::Drawn
     );
-    !has_clusters && is_one_of_two && config.ue_antenna.is_the_same_everywhere()
+    !clusters_affect_gain(config) && is_one_of_two && config.ue_antenna.is_the_same_everywhere()
+}
+
+/// Returns true if the directions of clusters affect the mean gain.
+fn clusters_affect_gain(config: &ChannelConfig) -> bool {
+    let antennas = [config.base_antenna, config.ue_antenna];
+    config.has_clusters() && !antennas.iter().all(Antenna::is_the_same_everywhere)
 }
 
 impl Environment {
@@ -167,10 +182,7 @@ impl Environment {
             Fading::Rician { .. } => Fading::Rayleigh,
             other => other,
         };
-        let is_timeless = config.blockages.is_empty()
-            && config.beams.is_none()
-            && !config.base_antenna.is_steered()
-            && !config.ue_antenna.is_steered();
+        let is_timeless = is_timeless(&config);
         Ok(Environment {
             maps: others
                 .iter()
@@ -183,6 +195,7 @@ impl Environment {
                 seed,
                 is_timeless,
                 is_plain: is_timeless && is_plain(&config),
+                clusters_affect_gain: clusters_affect_gain(&config),
                 antenna_group,
                 slopes: Slopes::from_config(&config),
                 absorption_db_per_m: (oxygen + rain) / 1000.0,

@@ -134,21 +134,17 @@ impl FullLink {
     }
 
     /// Returns true if an evaluation would repeat the last result. This requires that nothing
-    /// depends on time and that the ends have not moved. If the link has clusters, beams toward
+    /// depends on time and that the ends have not moved. If clusters affect the gain, beams toward
     /// other nodes must also be unchanged.
     fn is_alike(&self, before: &LinkEnds, ends: &LinkEnds) -> bool {
-        let has_clusters = self.has_clusters();
-        let beam = |at: Option<Point>| at.filter(|_| has_clusters).map(|_| Point::default());
+        let count = self.path.shared.clusters_affect_gain;
+        let beam = |at: Option<Point>| at.filter(|_| count).map(|_| Point::default());
         let without_beams = |ends: &LinkEnds| LinkEnds {
             base_beam_at: beam(ends.base_beam_at),
             ue_beam_at: beam(ends.ue_beam_at),
             ..*ends
         };
         self.path.shared.is_timeless && without_beams(before) == without_beams(ends)
-    }
-
-    fn has_clusters(&self) -> bool {
-        self.path.shared.laws.clusters.iter().any(Option::is_some)
     }
 
     /// Implements [`LinkChannel::fading`](super::LinkChannel::fading).
@@ -385,9 +381,14 @@ impl FullLink {
                 blockage_db,
             };
         };
+        let (base_dbi, ue_dbi) = match shared.clusters_affect_gain {
+            true => (to_db(mix.base_gain), to_db(mix.clear_gain / mix.base_gain)),
+            // The sum over clusters has rounding errors.
+            false => shared.config.isotropic_gains_dbi(),
+        };
         EndGains {
-            base_dbi: to_db(mix.base_gain),
-            ue_dbi: to_db(mix.clear_gain / mix.base_gain),
+            base_dbi,
+            ue_dbi,
             blockage_db: match condition {
                 Condition::Los if mix.clear_gain == mix.gain => 0.0,
                 Condition::Los => to_db(mix.clear_gain / mix.gain),

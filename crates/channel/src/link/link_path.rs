@@ -253,7 +253,7 @@ impl Shared {
     /// Implements
     /// [`LinkChannel::follows_from_the_places`](super::LinkChannel::follows_from_the_places).
     pub(super) fn follows_from_the_places(&self) -> bool {
-        self.is_timeless && self.laws.clusters.iter().all(Option::is_none)
+        self.is_timeless && !self.clusters_affect_gain
     }
 }
 
@@ -263,21 +263,22 @@ impl ChannelConfig {
         if !self.ue_antenna.is_the_same_everywhere() {
             return None;
         }
-        let gain_dbi = |antenna: &Antenna, toward| antenna.gain_dbi(toward, toward);
         if self.base_antenna.is_the_same_everywhere() {
-            let any = Angles::default();
-            return Some((
-                gain_dbi(&self.base_antenna, any),
-                gain_dbi(&self.ue_antenna, any),
-            ));
+            return Some(self.isotropic_gains_dbi());
         }
         if self.base_antenna.is_steered() {
             return None;
         }
-        let down = Angles::between(base, ue);
-        Some((
-            gain_dbi(&self.base_antenna, down),
-            gain_dbi(&self.ue_antenna, down),
-        ))
+        Some(self.gains_toward_dbi(Angles::between(base, ue)))
+    }
+
+    /// Returns the gains of two isotropic antennas in dBi.
+    pub(super) fn isotropic_gains_dbi(&self) -> (f64, f64) {
+        self.gains_toward_dbi(Angles::default())
+    }
+
+    fn gains_toward_dbi(&self, down: Angles) -> (f64, f64) {
+        let gain_dbi = |antenna: &Antenna| antenna.gain_dbi(down, down);
+        (gain_dbi(&self.base_antenna), gain_dbi(&self.ue_antenna))
     }
 }

@@ -310,18 +310,31 @@ fn antennas_of_a_mast_that_find_the_way_together_find_what_each_would_alone() {
 /// a full link from the start. Their mean gains are equal.
 #[test]
 fn a_link_that_stands_aside_is_the_whole_one_without_its_fading() {
-    for (path_loss, line_of_sight) in [
-        (PathLoss::LteMacro(LteMacro), LineOfSight::Drawn),
-        (PathLoss::UrbanMicro(UrbanMicro), LineOfSight::Drawn),
+    let clusters = ChannelConfig::default();
+    let rays = ChannelConfig {
+        los_fading: Fading::Rician { k_db: 9.0 },
+        nlos_fading: Fading::Rayleigh,
+        draws_k_factor: true,
+        ..clusters.clone()
+    };
+    for (path_loss, line_of_sight, of_fading) in [
+        (PathLoss::LteMacro(LteMacro), LineOfSight::Drawn, &rays),
+        (PathLoss::UrbanMicro(UrbanMicro), LineOfSight::Drawn, &rays),
+        (
+            PathLoss::UrbanMicro(UrbanMicro),
+            LineOfSight::Drawn,
+            &clusters,
+        ),
         // This configuration has no reduced form, so every link is a full link.
-        (PathLoss::UrbanMicro(UrbanMicro), LineOfSight::Soft),
+        (PathLoss::UrbanMicro(UrbanMicro), LineOfSight::Soft, &rays),
     ] {
         let config = ChannelConfig {
             path_loss,
             shadowing: Some(Shadowing::default()),
-            los_fading: Fading::Rician { k_db: 9.0 },
-            nlos_fading: Fading::Rayleigh,
-            draws_k_factor: true,
+            los_fading: of_fading.los_fading,
+            nlos_fading: of_fading.nlos_fading,
+            draws_k_factor: of_fading.draws_k_factor,
+            draws_delay_spread: of_fading.draws_delay_spread,
             ..street(line_of_sight)
         };
         let environment = Environment::new(config.clone(), 11).expect("a valid channel");
