@@ -58,7 +58,7 @@ pub use mac_pdu::{MacPdu, PacketBytes, Reception, SchedulingRequest};
 pub use packet::{Ecn, Packet, Protocol, WholePacket};
 pub use payloads::{PayloadId, Payloads};
 pub use pool::{PacketId, PacketPool};
-pub use prefetch::prefetch;
+pub use prefetch::{prefetch, prefetch_first};
 pub use probe::{NullProbe, Probe};
 pub use probe_settings::{ProbeSettings, RadioSubject, Sampling};
 pub use ring::Ring;

@@ -7,6 +7,12 @@ const LINE: usize = 64;
 /// Asks the processor to load `value` into its caches. The request does not change the value and
 /// has no effect on results. It has no effect at all on processors other than x86-64.
 #[inline(always)]
+pub fn prefetch<T>(value: &T) {
+    prefetch_first(value, size_of::<T>());
+}
+
+/// Asks the processor to load the first `bytes` bytes of `value`, as [`prefetch`] does.
+#[inline(always)]
 #[cfg_attr(
     target_arch = "x86_64",
     allow(
@@ -14,17 +20,21 @@ const LINE: usize = 64;
         reason = "the instruction reads no memory that a program can observe, and cannot fault"
     )
 )]
-pub fn prefetch<T>(value: &T) {
+pub fn prefetch_first<T>(value: &T, bytes: usize) {
+    debug_assert!(
+        bytes <= size_of::<T>(),
+        "the request is larger than the value"
+    );
     #[cfg(target_arch = "x86_64")]
     {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         let start = std::ptr::from_ref(value).cast::<i8>();
-        for line in 0..size_of::<T>().div_ceil(LINE) {
+        for line in 0..bytes.div_ceil(LINE) {
             // SAFETY: the address lies within `value` or its last cache line, and a prefetch of any
             // address is allowed.
             unsafe { _mm_prefetch::<_MM_HINT_T0>(start.wrapping_add(line * LINE)) }
         }
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = value;
+    let _ = (value, bytes);
 }

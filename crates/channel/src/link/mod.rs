@@ -143,6 +143,14 @@ impl LinkChannel {
         self.path().shadowing_db(ue, common)
     }
 
+    /// Asks the processor for the fields from which the fading is computed.
+    #[inline]
+    pub fn prefetch(&self) {
+        if let Some(full) = self.full() {
+            fadeout_core::prefetch(full);
+        }
+    }
+
     /// Computes the fading power gain of each sub-band at `t`, linear. Its mean over positions is 1
     /// for each receive antenna. `out` has one entry for each sub-band of the configuration. For a
     /// flat channel all entries are equal. For a reduced link, and before the first

@@ -36,7 +36,7 @@ use crate::plan::{
     LayeredScheme, MOST_BAND_GAINS, Resources, SubBands, frame, split_db, wideband_quality,
 };
 use fadeout_core::math::to_db;
-use fadeout_core::{CellId, Direction, Motion, Point, Span, Time, UeId};
+use fadeout_core::{CellId, Direction, Motion, Point, Span, Time, UeId, prefetch};
 pub use geometry::{Geometry, geometry};
 use interference::{CrossLink, Downlinks};
 use levels::Levels;
@@ -399,6 +399,23 @@ impl Air {
                 path.cell,
                 cell.config.power.0 + self.channels[index].gain_db,
             );
+        }
+    }
+
+    /// Asks the processor for the entry of the path of a leg.
+    #[inline]
+    pub(crate) fn prefetch_path(&self, leg: LegId) {
+        if let SinrSource::Paths(serving, _) = self.legs[leg.index()].signal {
+            prefetch(&self.paths[serving]);
+            prefetch(&self.channels[serving]);
+        }
+    }
+
+    /// Asks the processor for the channel of the path of a leg.
+    #[inline]
+    pub(crate) fn prefetch_channel(&self, leg: LegId) {
+        if let SinrSource::Paths(serving, _) = self.legs[leg.index()].signal {
+            self.channels[serving].prefetch();
         }
     }
 

@@ -226,6 +226,12 @@ impl PathChannel {
         last.map_or(State::Outage, |(_, state)| state)
     }
 
+    /// Asks the processor for the fields that a channel report reads.
+    #[inline]
+    pub(super) fn prefetch(&self) {
+        self.channel.prefetch();
+    }
+
     /// Prepares the channel for computations beyond its mean gain.
     pub(super) fn make_full(&mut self) {
         self.channel.make_full();

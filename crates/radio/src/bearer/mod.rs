@@ -47,11 +47,16 @@ use crate::rlc::{Backlog, Generation, ParameterError, TransportBlock};
 use crate::wire::BearerFormat;
 use daps::DapsBearer;
 use fadeout_core::random::Stream;
-use fadeout_core::{Direction, DrbId, PacketId, Probe, RadioDropCause, Ring, Time, Wake};
+use fadeout_core::{
+    Direction, DrbId, PacketId, Probe, RadioDropCause, Ring, Time, Wake, prefetch_first,
+};
 use rlc_leg::{RlcEnd, RlcLeg, RlcLegs, nth_of_leg};
 use split::Split;
 use std::ops::Range;
 use transfer::Transfers;
+
+/// Number of bytes of a bearer that a cell reads in every slot.
+const PREFETCHED_BYTES: usize = 384;
 
 /// Radio bearer with both ends and both directions. Fields that a cell reads in every slot come
 /// first.
@@ -260,6 +265,12 @@ impl Drb {
             backlog.new += split.backlog(now, leg, direction, &self.legs);
         }
         backlog
+    }
+
+    /// Asks the processor for the fields that a cell reads in every slot.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        prefetch_first(self, PREFETCHED_BYTES);
     }
 
     /// Returns the size in bytes of the smallest grant on a leg that can carry a part of the unsent

@@ -46,21 +46,21 @@ impl Competition {
     }
     /// Requests the demand of each `active` UE that may have data in `slot`. Adds the UEs with a
     /// bid to the competition. Updates in `ready` the slot from which a UE may have data again.
-    /// `ready` and `served` are indexed by RNTI.
+    /// `ready` and `served` are indexed by RNTI. `demand` gets the position of the UE in `active`.
     #[inline]
     pub(super) fn collect_bids(
         &mut self,
         slot: u64,
         active: &[Rnti],
         (ready, served): (&mut [u64], &[(LegId, UeId)]),
-        mut demand: impl FnMut(LegId) -> Demand,
+        mut demand: impl FnMut(usize, LegId) -> Demand,
     ) {
-        for &rnti in active {
+        for (position, &rnti) in active.iter().enumerate() {
             if ready[rnti.index()] > slot {
                 continue;
             }
             let (leg, ue) = served[rnti.index()];
-            let demand = demand(leg);
+            let demand = demand(position, leg);
             ready[rnti.index()] = demand.ready;
             if let Some(bid) = demand.bid {
                 let (scheme, cqi) = (bid.scheme, bid.cqi);
@@ -179,7 +179,7 @@ mod tests {
         let served = [0, 1, 2].map(|number| (LegId(10 + number), UeId(20 + number)));
         let mut asked = Vec::new();
         let active = [0, 1, 2].map(Rnti);
-        competition.collect_bids(5, &active, (&mut ready, &served), |leg| {
+        competition.collect_bids(5, &active, (&mut ready, &served), |_, leg| {
             asked.push(leg);
             Demand {
                 ready: 9,

@@ -2,7 +2,7 @@
 //! decision.
 
 use super::competition::{Entrant, Offer};
-use super::{CellMac, NEEDS, Served, Slot, Transmission};
+use super::{CellMac, LegPart, NEEDS, Served, Slot, Transmission, prefetch_upcoming};
 use crate::config::{LegId, Rnti, Shape, Sharing};
 use crate::mac::scheduler::MacScheduler;
 use crate::phy::frame::Duplex;
@@ -57,7 +57,9 @@ impl CellMac {
         // The list is moved out of the cell, so that the cell's other fields can be changed
         // meanwhile. No UE becomes active within a slot.
         let active = std::mem::take(&mut self.down.active);
-        for &rnti in &active {
+        for (position, &rnti) in active.iter().enumerate() {
+            let parts = [(4, LegPart::Leg)];
+            prefetch_upcoming((&active, position), &self.served, &parts, served);
             self.repeat_downlink(rnti, &mut remaining, served);
         }
         self.share_downlink(&active, &mut remaining, served);
@@ -115,8 +117,15 @@ impl CellMac {
             units: remaining.units,
         };
         let plan = &self.plan;
-        let by_rnti = (&mut self.down.ready[..], &self.served[..]);
-        competition.collect_bids(remaining.slot, active, by_rnti, |leg| {
+        let legs = &self.served[..];
+        let by_rnti = (&mut self.down.ready[..], legs);
+        let reports_at = plan.downlink_reports_at(remaining.slot);
+        let parts: &[_] = match std::mem::replace(&mut self.reports_at, reports_at) == reports_at {
+            true => &[(4, LegPart::BearerAndPath)],
+            false => &[(4, LegPart::BearerAndPath), (2, LegPart::Channel)],
+        };
+        competition.collect_bids(remaining.slot, active, by_rnti, |position, leg| {
+            prefetch_upcoming((active, position), legs, parts, served);
             served.downlink_demand(plan, leg, asked)
         });
         self.record_need(

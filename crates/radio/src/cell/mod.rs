@@ -75,8 +75,42 @@ pub(crate) struct Transmission {
     pub bands: BandSet,
 }
 
+/// Parts of a leg's state that a cell reads. Each part refers to the next one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LegPart {
+    Leg,
+    /// Bearer of the leg, and the entry of its path.
+    BearerAndPath,
+    /// Channel of the path, if the UE reports it now.
+    Channel,
+}
+
+/// Number of active UEs whose state fits into the caches of a core.
+const CACHED_UES: usize = 32;
+
+/// Asks for parts of the state of the UEs that the cell queries after the UE at `position` of the
+/// `active` UEs. Each part has the number of UEs before its use. `legs` is indexed by RNTI.
+#[inline]
+fn prefetch_upcoming(
+    (active, position): (&[Rnti], usize),
+    legs: &[(LegId, UeId)],
+    parts: &[(usize, LegPart)],
+    served: &impl Served,
+) {
+    if active.len() <= CACHED_UES {
+        return;
+    }
+    for &(ahead, part) in parts {
+        if let Some(rnti) = active.get(position + ahead) {
+            served.prefetch(legs[rnti.index()].0, part);
+        }
+    }
+}
+
 /// Interface through which a cell queries and commands its legs.
 pub(crate) trait Served {
+    /// Asks the processor for a part of a leg's state, which the cell queries soon.
+    fn prefetch(&self, leg: LegId, part: LegPart);
     /// Returns the HARQ process and the resources of the next block to retransmit in slot `target`.
     /// `None` if no retransmission is due.
     fn repetition(
@@ -152,6 +186,8 @@ pub(crate) struct CellMac {
     uplink_used: Vec<(u64, u32)>,
     /// Number of units that the downlink needed in each of the latest slots with downlink data.
     needed: [(u64, u32); NEEDS],
+    /// Measurement time of the downlink reports in the last slot with downlink data.
+    reports_at: Option<Time>,
     /// Units of the largest downlink retransmission that did not fit into its slot.
     blocked_units: u32,
     /// Number of reserved occasions of configured grants, by slot of the period.
@@ -227,6 +263,7 @@ impl CellMac {
             first_slot: 0,
             uplink_used: vec![(u64::MAX, 0); 256],
             needed: [(0, 0); NEEDS],
+            reports_at: None,
             blocked_units: 0,
             occasions: vec![0; occasions as usize],
             competition: Competition::default(),

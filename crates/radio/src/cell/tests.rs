@@ -1,6 +1,6 @@
 //! Tests of a cell without legs. The test answers the requests of the cell with constants.
 
-use super::{Bid, CellMac, Demand, Grant, Served, Slot, Transmission};
+use super::{Bid, CellMac, Demand, Grant, LegPart, Served, Slot, Transmission};
 use crate::config::{CellConfig, ConfiguredGrant, Division, LegId, NO_SLOT, Rnti, Shape};
 use crate::mac::MacSchedulerKind;
 use crate::mac::scheduler::RoundRobinConfig;
@@ -43,6 +43,7 @@ impl Script {
 }
 
 impl Served for Script {
+    fn prefetch(&self, _: LegId, _: LegPart) {}
     fn repetition(&self, leg: LegId, _: Direction, _: u64, _: u64) -> Option<(u8, Shape)> {
         let &(_, symbols, units) = self.repeats.iter().find(|block| block.0 == leg)?;
         let shape = Shape {

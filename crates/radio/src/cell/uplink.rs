@@ -58,7 +58,7 @@ impl CellMac {
         };
         let plan = &self.plan;
         let by_rnti = (&mut self.up.ready[..], &self.served[..]);
-        competition.collect_bids(slot, active, by_rnti, |leg| {
+        competition.collect_bids(slot, active, by_rnti, |_, leg| {
             let demand = served.uplink_demand(plan, leg, asked);
             let ready = if is_last { demand.ready } else { slot };
             Demand { ready, ..demand }

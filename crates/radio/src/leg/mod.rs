@@ -34,8 +34,13 @@ use crate::phy::sub_band::BandSet;
 use crate::plan::CellPlan;
 use adaptation::ChannelReport;
 use fadeout_core::random::Stream;
-use fadeout_core::{CellId, Direction, DrbId, Probe, Span, Time, TransportBlockRow, UeId};
+use fadeout_core::{
+    CellId, Direction, DrbId, Probe, Span, Time, TransportBlockRow, UeId, prefetch_first,
+};
 use harq_entity::{HarqEntity, Judgement};
+
+/// Number of bytes of a leg that a cell reads in every slot.
+const PREFETCHED_BYTES: usize = 384;
 
 /// Identifiers of a leg.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -217,6 +222,12 @@ fn stream(seed: u64, domain: &'static str, ue: UeId, nth: u64) -> Stream {
 }
 
 impl Leg {
+    /// Asks the processor for the fields that a cell reads in every slot.
+    #[inline]
+    pub(crate) fn prefetch(&self) {
+        prefetch_first(self, PREFETCHED_BYTES);
+    }
+
     /// Creates the leg of a UE that connects to a cell. `nth` counts the UE's legs over the whole
     /// run. The random draws are those of UE `drawn_as`.
     pub(crate) fn new(

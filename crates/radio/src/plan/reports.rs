@@ -1,6 +1,7 @@
 //! Slots in which the channel is measured for channel reports.
 
 use super::CellPlan;
+use crate::config::Adaptation;
 use crate::phy::frame::Duplex;
 use crate::phy::link_adaptation::CsiReporting;
 use fadeout_core::{Direction, Time};
@@ -34,6 +35,18 @@ impl CellPlan {
         }
         let measured = frame.latest_until(frame.slot_at(nominal), direction);
         Some(frame.start_of(measured))
+    }
+
+    /// Returns the measurement time of the downlink reports in use in `slot`. `None` if UEs do not
+    /// report.
+    pub(crate) fn downlink_reports_at(&self, slot: u64) -> Option<Time> {
+        match self.config.adaptation {
+            Adaptation::Reports(reports) => {
+                let start = self.frame.start_of(slot);
+                self.measured_at(Direction::Downlink, &reports.reporting, start)
+            }
+            Adaptation::FixedRate { .. } | Adaptation::FixedScheme { .. } => None,
+        }
     }
 
     /// Returns the time at which the base station first uses a downlink report that was measured at

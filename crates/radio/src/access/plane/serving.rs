@@ -2,7 +2,7 @@
 
 use super::event::Event;
 use super::stack::Stack;
-use crate::cell::{Bid, Demand, Served, Slot, Transmission};
+use crate::cell::{Bid, Demand, LegPart, Served, Slot, Transmission};
 use crate::config::{Env, LegId, Shape};
 use crate::leg::{Block, Leg, LegConfig, UplinkAir, UplinkChoice, requesting_leg, rlc_of};
 use crate::plan::{BandCqi, CellPlan, Measurement};
@@ -111,6 +111,24 @@ impl<M: Motion, P: Probe> LegService<'_, '_, M, P> {
 }
 
 impl<M: Motion, P: Probe> Served for LegService<'_, '_, M, P> {
+    #[inline]
+    fn prefetch(&self, leg: LegId, part: LegPart) {
+        let Stack {
+            legs, bearers, air, ..
+        } = &*self.stack;
+        let state = &legs[leg.index()];
+        match part {
+            LegPart::Leg => state.prefetch(),
+            LegPart::BearerAndPath => {
+                if let Some(bearer) = state.channels.bearer(0) {
+                    bearers[bearer.index()].prefetch();
+                }
+                air.prefetch_path(leg);
+            }
+            LegPart::Channel => air.prefetch_channel(leg),
+        }
+    }
+
     fn repetition(
         &self,
         leg: LegId,
