@@ -285,9 +285,6 @@ RATIOS = {
     ("cubic", 10, 20, 200): 1.75,
     ("cubic", 20, 25, 500): 2.00,
     ("cubic", 50, 40, 1000): 1.64,
-    # One ACK ends the recovery and reveals losses from before the recovery. The adapter of
-    # fadeout's congestion controls then halves the window again, and RFC 9002 does not.
-    ("reno", 50, 40, 1000): 1.21,
 }
 
 
@@ -320,7 +317,7 @@ def test_downloads_last_as_long_as_in_the_simulator_of_picoquic(row: dict[str, s
         assert results.flows["delivered_bytes"].item() == size
         ratio = results.flows["flow_completion_time_s"].item() / float(row["median_s"])
         # Two stacks differ in pacing, in the frequency of ACKs and in the packets that are lost.
-        # Apart from the ratios above, the largest difference of the recording is 7.1 %.
+        # Apart from the ratios above, the largest difference of the recording is 9.9 %.
         expected = RATIOS.get((control, rate_mbps, delay_ms, every), 1.0)
         assert ratio == pytest.approx(expected, abs=0.1), (control, ratio)
 

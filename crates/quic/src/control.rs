@@ -62,6 +62,9 @@ struct Adapter {
     acked: Acked,
     /// Start of the present recovery. `None` outside of recovery.
     recovery: Option<Time>,
+    /// Start of the latest recovery, also after its end. The stack finds losses after it has
+    /// processed an ACK, and that ACK may have ended the recovery of the lost packets.
+    reduced_at: Option<Time>,
     state: RecoveryState,
     /// True after the first ACK.
     is_established: bool,
@@ -110,6 +113,7 @@ impl Adapter {
             delivery: Delivery::new(),
             acked: Acked::default(),
             recovery: None,
+            reduced_at: None,
             state: RecoveryState::Open,
             is_established: false,
             srtt: Span::ZERO,
@@ -257,7 +261,8 @@ impl Controller for Adapter {
         _: u64,
     ) {
         let (now, sent) = (self.clock.time(now), self.clock.time(sent));
-        let is_new = self.recovery.is_none_or(|start| sent > start);
+        // One reduction answers all losses of packets sent before it (RFC 9002 section 7.3.1).
+        let is_new = self.reduced_at.is_none_or(|start| sent > start);
         if !is_new && !is_persistent {
             return;
         }
@@ -276,7 +281,7 @@ impl Controller for Adapter {
             snd_nxt: self.delivery.next_position(),
         };
         self.prior = self.window;
-        self.recovery = Some(now);
+        (self.recovery, self.reduced_at) = (Some(now), Some(now));
         self.state = match is_persistent {
             true => RecoveryState::Loss,
             false => RecoveryState::Recovery,
@@ -308,7 +313,7 @@ impl Controller for Adapter {
         // last packet was sent earlier.
         let (prior, now) = (self.prior, self.last_sent_at);
         control!(self).on_spurious(&mut self.window, &prior, now);
-        self.recovery = None;
+        (self.recovery, self.reduced_at) = (None, None);
         self.state = RecoveryState::Open;
     }
 
@@ -417,6 +422,29 @@ mod tests {
         it.on_packet_lost(1200, 10, at(&it, 90));
         it.on_congestion_event(at(&it, 90), at(&it, 50), false, false, 1200, 10);
         assert!(it.window() < 6_000);
+    }
+
+    #[test]
+    fn an_ack_that_ends_a_recovery_may_show_more_losses_of_it() {
+        let mut it = adapter("reno");
+        let (sent, later) = (at(&it, 0), at(&it, 40));
+        for number in 0..10 {
+            it.on_packet_sent(sent, 1200, number);
+        }
+        it.on_packet_lost(1200, 0, later);
+        it.on_congestion_event(later, sent, false, false, 1200, 0);
+        let (sent_later, end) = (at(&it, 41), at(&it, 81));
+        it.on_packet_sent(sent_later, 1200, 10);
+        // Only the stack can construct the estimator that `on_ack` takes.
+        let times = (it.clock.time(end), it.clock.time(sent_later));
+        let recovery = it.recovery;
+        it.delivery.on_acked(times, 10, recovery, &mut it.acked);
+        it.on_end_acks(end, 10_800, false, Some(10));
+        assert_eq!(it.recovery, None);
+        let before = it.window();
+        it.on_packet_lost(1200, 1, end);
+        it.on_congestion_event(end, sent, false, false, 1200, 1);
+        assert_eq!(it.window(), before);
     }
 
     #[test]
