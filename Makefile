@@ -15,6 +15,8 @@ export PIP_QUIET := 1
 # `maturin develop` installs into this environment, whatever is active outside.
 export VIRTUAL_ENV := $(CURDIR)/$(VENV)
 unexport CONDA_PREFIX
+# Images of containers often set it. Each of some hundred processes of the tests would compile the package anew.
+unexport PYTHONDONTWRITEBYTECODE
 
 say = @printf '\n\033[1m== %s\033[0m\n' "$(1)"
 
