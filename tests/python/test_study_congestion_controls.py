@@ -108,6 +108,7 @@ def test_names_of_a_crowd_overlap_neither_each_other_nor_the_points():
     ax.set_ylim(10, 100)
     names = [f"algorithm-{i}" for i in range(len(places))]
     labels = [Label(x, y, name, "black") for (x, y), name in zip(places, names, strict=True)]
+    figure.draw_without_rendering()
     place_labels(figure, ax, labels)
     assert sorted(text.get_text() for text in ax.texts) == sorted(names)
     boxes = [text.get_window_extent() for text in ax.texts]

@@ -73,14 +73,14 @@ class Block:
 def place_labels(figure: Figure, ax: Axes, labels: Sequence[Label], *, size: float = 6.0) -> None:
     """Writes `labels` beside their points, with a line to a point whose label had to move away.
 
-    The axes must not change afterwards, as the current limits and layout are used. Points that are
-    close to each other share a block of names, with the highest point's name first. For a few
-    rounds, each block takes the best place around its points while the other blocks stay. The
-    result is deterministic: the same points give the same figure.
+    The limits and the layout are those of the figure's last drawing, such as by
+    `draw_without_rendering`. The axes must not change afterwards. Points that are close to each
+    other share a block of names, with the highest point's name first. For a few rounds, each block
+    takes the best place around its points while the other blocks stay. The result is deterministic:
+    the same points give the same figure.
     """
     if not labels:
         return
-    figure.draw_without_rendering()
     pixels = figure.dpi / 72
     blocks = _blocks(ax, labels, size, pixels)
     places = _best_places(blocks, ax.bbox, pixels)
@@ -148,11 +148,16 @@ def _best_places(blocks: Sequence[Block], inside: Bbox, pixels: float) -> Array:
     distances = np.hypot(*(centres[:, None] - centres[None]).transpose(2, 0, 1))
     near = np.sort(distances, axis=1)[:, : 1 + len(blocks) // 3].sum(axis=1)
     order = np.lexsort((near, [-len(block.labels) for block in blocks]))
+    alone = [_cost_alone(index, boxes, blocks, pixels) for index, boxes in enumerate(around)]
     placed: dict[int, Array] = {}
     for _ in range(ROUNDS):
-        for index in order:
+        before = dict(placed)
+        for index in map(int, order):
             others = {other: box for other, box in placed.items() if other != index}
-            placed[int(index)] = _choose(int(index), around[index], blocks, others, pixels)
+            placed[index] = _choose(index, around[index], alone[index], blocks, others, pixels)
+        if before and all(np.array_equal(box, placed[index]) for index, box in before.items()):
+            # Further rounds would choose the same places.
+            break
     return np.array([placed[index] for index in range(len(blocks))])
 
 
@@ -178,16 +183,13 @@ def _candidates(block: Block, inside: Bbox, pixels: float) -> Array:
     return boxes[fits] if fits.any() else boxes[:1]
 
 
-def _choose(
-    index: int, boxes: Array, blocks: Sequence[Block], placed: dict[int, Array], pixels: float
-) -> Array:
-    """Returns the box of least cost for the block `index`, with the other boxes in `placed`."""
+def _cost_alone(index: int, boxes: Array, blocks: Sequence[Block], pixels: float) -> Array:
+    """Returns the cost of each of `boxes` for the block `index` if no other block is placed."""
     block = blocks[index]
     ends = _nearest(boxes, block.centre)
     own = np.hypot(*(ends - block.centre).T)
     cost = own / pixels
     margin = MARKER_PT * pixels
-    air = CLEARANCE_PT * pixels * np.array([-1, -1, 1, 1])
     for number, other in enumerate(blocks):
         for point in other.points:
             marker = np.concatenate([point - margin, point + margin])
@@ -195,6 +197,22 @@ def _choose(
             if number != index:
                 cost += LINE_OVER_POINT * _line_meets_box(block.centre, ends, marker)
                 cost += AMBIGUOUS * (np.hypot(*(_nearest(boxes, point) - point).T) < own)
+    return cost
+
+
+def _choose(
+    index: int,
+    boxes: Array,
+    alone: Array,
+    blocks: Sequence[Block],
+    placed: dict[int, Array],
+    pixels: float,
+) -> Array:
+    """Returns the box of least cost for the block `index`, with the other boxes in `placed`."""
+    block = blocks[index]
+    ends = _nearest(boxes, block.centre)
+    cost = alone.copy()
+    air = CLEARANCE_PT * pixels * np.array([-1, -1, 1, 1])
     for number, box in placed.items():
         owner = blocks[number].centre
         end = _nearest(box[None], owner)[0]
