@@ -63,7 +63,7 @@ def case_of(leaf: Leaf, seed: int, attempt: int) -> Case:
     fits = fits or sorted(bases)
     random.shuffle(fits)
     fits.sort(key=lambda name: -_depth(bases[name], leaf))
-    base = bases[fits[attempt % len(fits)]]
+    base = deepcopy(bases[fits[attempt % len(fits)]])
     shorten(base, random)
     case = Case(deepcopy(base), base)
     case.kept = _plant(case.scenario, leaf, Draw(random, base, 0.0))

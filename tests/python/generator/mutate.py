@@ -98,7 +98,7 @@ def mutated(seed: int) -> Case:
     random = Random(seed)
     bases = all_bases()
     is_combined = random.random() < 0.4
-    base = combined(random) if is_combined else bases[random.choice(sorted(bases))]
+    base = combined(random) if is_combined else deepcopy(bases[random.choice(sorted(bases))])
     shorten(base, random)
     case = Case(deepcopy(base), base)
     wild = random.choice((0.0, 0.1, 0.1, 0.4))

@@ -169,7 +169,9 @@ def _ending(status: int, said: str) -> str:
 def main() -> None:
     """Answers jobs until there are no more."""
     warnings.simplefilter("ignore")
+    # Every case needs the bases and the keys, so the server makes them before it forks.
     all_bases()
+    limits.leaves()
     for line in sys.stdin:
         sys.stdout.write(json.dumps(fork(json.loads(line)), default=str) + "\n")
         sys.stdout.flush()
