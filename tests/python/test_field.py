@@ -80,14 +80,18 @@ def test_a_contradiction_is_an_error_at_its_key(name: str, scenario: str, messag
     assert caught.value.errors[0]["line"] > 1
 
 
+QUIET = {"link.core.rate": "1 Mbit/s"}
+"""Few packets, as these tests are about positions."""
+
+
 def test_a_town_and_its_traffic_are_brought_onto_one_grid(case):
     folder = case("sumo-on-osm-projection")
     with pytest.warns(UserWarning, match=r"39\.8 % of 201 positions are within walls"):
-        fadeout.run(folder / "town.toml")
+        fadeout.run(folder / "town.toml", set=QUIET)
     edited(folder / "town.toml", "^origin = .*$", 'net = "net.net.xml"')
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        fadeout.run(folder / "town.toml")
+        fadeout.run(folder / "town.toml", set=QUIET)
 
 
 def test_the_map_marks_positions_within_walls(case, monkeypatch: pytest.MonkeyPatch):
@@ -97,7 +101,7 @@ def test_the_map_marks_positions_within_walls(case, monkeypatch: pytest.MonkeyPa
     def legend() -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
-            figure = fadeout.run("town.toml").plot.map()
+            figure = fadeout.run("town.toml", set=QUIET).plot.map()
         found = figure.axes[0].get_legend()
         assert found is not None
         return " ".join(text.get_text() for text in found.get_texts())
