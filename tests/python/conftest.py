@@ -118,16 +118,23 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> CliRunner:
 
 
 @pytest.fixture
-def spend(monkeypatch: pytest.MonkeyPatch) -> Callable[..., None]:
-    """Returns a function that sets the effort of a quick study, whose figures have no PDF."""
+def without_pdf(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Leaves out the PDF of each figure of a report.
+
+    A PDF takes as long as the PNG. A test in `test_study.py` writes both.
+    """
     save = Figure.savefig
 
     def save_png(figure: Figure, path: Path, **style: Any) -> None:
-        # A PDF takes as long as the PNG. A test in `test_study.py` writes both.
         if path.suffix != ".pdf":
             save(figure, path, **style)
 
     monkeypatch.setattr(Figure, "savefig", save_png)
+
+
+@pytest.fixture
+def spend(monkeypatch: pytest.MonkeyPatch, without_pdf: None) -> Callable[..., None]:
+    """Returns a function that sets the effort of a quick study, whose figures have no PDF."""
 
     def set_effort(name: str, **effort: Any) -> None:
         study = studies()[name]

@@ -193,7 +193,7 @@ class Drawn:
         }
 
 
-@pytest.mark.usefixtures("slow")
+@pytest.mark.usefixtures("slow", "without_pdf")
 def test_the_report_has_all_its_tables(tmp_path: Path):
     runner = Drawn()
     effort = replace(STUDY.quick, duration_s=5, grid_lengths_s=(5,), lengths_s=(5, 20))
