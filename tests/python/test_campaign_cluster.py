@@ -44,11 +44,21 @@ def document(lossy: Path) -> dict[str, Any]:
     return {"scenario": str(lossy), "grid": CONTROLS, "seeds": 6}
 
 
-def test_the_table_is_the_same_at_home_and_on_dask(document: dict[str, Any], tmp_path: Path):
+@pytest.fixture(scope="module")
+def cluster() -> Iterator[Cluster]:
+    """Yields a local cluster. Tests that kill workers have their own."""
+    distributed_module()
+    with Cluster(workers=2) as cluster:
+        yield cluster
+
+
+def test_the_table_is_the_same_at_home_and_on_dask(
+    document: dict[str, Any], tmp_path: Path, cluster: Cluster
+):
     home = Campaign(document, out=tmp_path / "home")
     home.run(jobs=1)
     away = Campaign(document, out=tmp_path / "away")
-    away.run(executor=Cluster(workers=2))
+    away.run(executor=cluster)
     files = [c.export(tmp_path / f"{c.folder.name}.parquet") for c in (home, away)]
     assert files[0].read_bytes() == files[1].read_bytes()
 
@@ -202,12 +212,10 @@ def addresses(client: Any) -> list[str]:
     return [info["address"], *info["workers"], *watchers]
 
 
-@pytest.fixture(scope="module")
-def local() -> Iterator[Any]:
-    """Yields the client of a local cluster."""
-    distributed_module()
-    with Cluster(workers=2) as cluster:
-        yield cluster._held
+@pytest.fixture
+def local(cluster: Cluster) -> Any:
+    """Returns the client of the local cluster."""
+    return cluster._held
 
 
 def test_another_user_of_the_machine_runs_no_code_on_a_local_cluster(local: Any):
