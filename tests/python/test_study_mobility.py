@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from typer.testing import CliRunner
 
 import fadeout
 from fadeout.cli.app import app
-from fadeout.studies.mobility import claims
+from fadeout.studies.mobility import claims, study
 from fadeout.studies.mobility.claims import FAILED, TRIED, more
 from fadeout.studies.mobility.geometry import closed_form, walk
 from fadeout.studies.mobility.runs import (
@@ -120,7 +121,10 @@ def test_every_change_of_the_circle_is_of_a_key(change):
     fadeout.check(CIRCLE, set=[f"{key}={value}" for key, value in change.values.items()])
 
 
-def test_the_study_writes_all_its_tables(cli: CliRunner, spend: Callable[..., None]):
+def test_the_study_writes_all_its_tables(
+    cli: CliRunner, spend: Callable[..., None], monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(study, "walk", partial(walk, lines=100))
     spend(
         "mobility",
         seeds=1,
