@@ -38,7 +38,7 @@ CLEAR = 'path-loss = "v2x-highway", line-of-sight = "clear", fading = "none", sh
 
 @pytest.fixture(scope="module")
 def driven() -> Iterator[fadeout.Results]:
-    values = {"duration": "4 s", "probe.transport-blocks": True}
+    values = {"duration": "3 s", "probe.transport-blocks": True}
     yield fadeout.run(MOTORWAY, seed=3, set=values)
 
 
