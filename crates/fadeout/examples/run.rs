@@ -31,15 +31,15 @@ fn main() -> ExitCode {
 }
 
 fn print_summary(file: &str, overrides: &[&str]) -> Result<(), Box<dyn Error>> {
-    let mut simulation = simulation(Path::new(file), overrides)?;
+    let scenario = fadeout::read(Path::new(file), overrides)?;
+    let mut simulation = Simulation::new(scenario, Destination::Nowhere)?;
     simulation.advance(Time::NEVER);
     println!("{}", simulation.summary());
     eprintln!("fingerprint {}", simulation.fingerprint());
     Ok(())
 }
 
-/// Prints the table with the fingerprints of this machine. A row's duration is at most that of its
-/// scenario.
+/// Prints the table with the fingerprints of this machine. A row may last longer than its scenario.
 fn print_fingerprints(
     table: &str,
     folder: &Path,
@@ -56,14 +56,12 @@ fn print_fingerprints(
             continue;
         }
         let file = folder.join(name).with_extension("toml");
-        let mut simulation = simulation(&file, &[&format!("seed={of_run}")])?;
-        simulation.advance(Time::ZERO + Span::from_secs_f64(duration.parse()?));
+        let mut scenario = fadeout::read(&file, &[&format!("seed={of_run}")])?;
+        let length = Span::from_secs_f64(duration.parse()?);
+        scenario.duration = scenario.duration.max(length);
+        let mut simulation = Simulation::new(scenario, Destination::Nowhere)?;
+        simulation.advance(Time::ZERO + length);
         println!("{name},{of_run},{duration},{}", simulation.fingerprint());
     }
     Ok(())
-}
-
-fn simulation(file: &Path, overrides: &[&str]) -> Result<Simulation, Box<dyn Error>> {
-    let scenario = fadeout::read(file, overrides)?;
-    Ok(Simulation::new(scenario, Destination::Nowhere)?)
 }
