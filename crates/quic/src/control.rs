@@ -403,8 +403,9 @@ mod tests {
         assert_eq!(initial_window(9000), 18_000);
     }
 
-    #[test]
-    fn packets_lost_in_one_round_trip_reduce_the_window_once() {
+    /// Returns a controller that sent ten packets at once and lost the first of them 40 ms later,
+    /// with these two times.
+    fn after_a_loss() -> (Adapter, Instant, Instant) {
         let mut it = adapter("reno");
         let (sent, later) = (at(&it, 0), at(&it, 40));
         for number in 0..10 {
@@ -414,6 +415,12 @@ mod tests {
         it.on_packet_lost(1200, 0, later);
         it.on_congestion_event(later, sent, false, false, 1200, 0);
         assert_eq!(it.window(), 6_000);
+        (it, sent, later)
+    }
+
+    #[test]
+    fn packets_lost_in_one_round_trip_reduce_the_window_once() {
+        let (mut it, sent, later) = after_a_loss();
         it.on_packet_lost(1200, 1, later);
         it.on_congestion_event(at(&it, 41), sent, false, false, 1200, 1);
         assert_eq!(it.window(), 6_000);
@@ -426,13 +433,7 @@ mod tests {
 
     #[test]
     fn an_ack_that_ends_a_recovery_may_show_more_losses_of_it() {
-        let mut it = adapter("reno");
-        let (sent, later) = (at(&it, 0), at(&it, 40));
-        for number in 0..10 {
-            it.on_packet_sent(sent, 1200, number);
-        }
-        it.on_packet_lost(1200, 0, later);
-        it.on_congestion_event(later, sent, false, false, 1200, 0);
+        let (mut it, sent, _) = after_a_loss();
         let (sent_later, end) = (at(&it, 41), at(&it, 81));
         it.on_packet_sent(sent_later, 1200, 10);
         // Only the stack can construct the estimator that `on_ack` takes.
