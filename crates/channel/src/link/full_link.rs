@@ -137,8 +137,8 @@ impl FullLink {
     /// depends on time and that the ends have not moved. If clusters affect the gain, beams toward
     /// other nodes must also be unchanged.
     fn is_alike(&self, before: &LinkEnds, ends: &LinkEnds) -> bool {
-        let count = self.path.shared.clusters_affect_gain;
-        let beam = |at: Option<Point>| at.filter(|_| count).map(|_| Point::default());
+        let beams_matter = self.path.shared.clusters_affect_gain;
+        let beam = |at: Option<Point>| at.filter(|_| beams_matter).map(|_| Point::default());
         let without_beams = |ends: &LinkEnds| LinkEnds {
             base_beam_at: beam(ends.base_beam_at),
             ue_beam_at: beam(ends.ue_beam_at),

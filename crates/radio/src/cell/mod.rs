@@ -78,6 +78,7 @@ pub(crate) struct Transmission {
 /// Parts of a leg's state that a cell reads. Each part refers to the next one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LegPart {
+    /// Fields of the leg that every slot needs.
     Leg,
     /// Bearer of the leg, and the entry of its path.
     BearerAndPath,

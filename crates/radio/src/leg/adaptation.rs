@@ -67,19 +67,18 @@ impl Leg {
         report_of: impl FnOnce(u64, &Resources, &mut BandCqi) -> (u8, u8),
     ) -> Option<(u8, u8)> {
         let resources = &plan.down;
-        let reports = match plan.config.adaptation {
+        match plan.config.adaptation {
             Adaptation::FixedRate { .. } => return Some((0, 0)),
             Adaptation::FixedScheme { .. } => {
                 let mcs = resources.adaptation()?.scheme(0, 0.0)?;
                 return Some((resources.position(&mcs, 0) as u8, 0));
             }
-            Adaptation::Reports(reports) => reports,
-        };
+            Adaptation::Reports(_) => {}
+        }
         let adaptation = resources.adaptation()?;
-        let start = plan.frame.start_of(slot);
         // Before the first report is known, the channel at the present time is used.
-        let measured_at = plan.measured_at(Direction::Downlink, &reports.reporting, start);
-        let measured_at = measured_at.unwrap_or(start);
+        let reports_at = plan.downlink_reports_at(slot);
+        let measured_at = reports_at.unwrap_or_else(|| plan.frame.start_of(slot));
         let report = &mut self.down.report;
         if report.measured_at != measured_at {
             let measured = plan.frame.slot_at(measured_at);
