@@ -347,9 +347,14 @@ impl Inbound {
         mss: u32,
         measure: impl FnOnce() -> BufferRound,
     ) -> Delivered {
-        let arrived = self.reassembly.next() - self.counted_up_to;
+        let next = self.reassembly.next();
+        let arrived = next - self.counted_up_to;
+        if arrived == 0 && self.fin_at != Some(next) {
+            self.is_fresh = false;
+            return Delivered::default();
+        }
         self.packets.put_in_order(self.packed_to);
-        self.packed_to = self.reassembly.next();
+        self.packed_to = next;
         let mut delivered = Delivered::default();
         self.is_fresh = !self.model.reads_after_ack() && self.is_reading && arrived > 0;
         if self.is_reading {
@@ -362,7 +367,6 @@ impl Inbound {
         } else {
             self.unread += arrived;
         }
-        let next = self.reassembly.next();
         if self.fin_at == Some(next) {
             self.reassembly.insert(next, next + 1);
             self.is_finished = true;
@@ -380,10 +384,13 @@ impl Inbound {
         mss: u32,
         measure: impl FnOnce() -> BufferRound,
     ) -> Option<HasRead> {
-        let bytes = std::mem::take(&mut self.fresh);
-        self.on_read(now, bytes, mss, measure);
         self.is_fresh = false;
-        (bytes > 0).then(|| HasRead {
+        let bytes = std::mem::take(&mut self.fresh);
+        if bytes == 0 {
+            return None;
+        }
+        self.on_read(now, bytes, mss, measure);
+        Some(HasRead {
             leaves_nothing: self.buffered() == 0,
             makes_room: self.window.has_twice(self.last_offered, self.held(mss)),
         })

@@ -41,7 +41,7 @@ impl Sender {
 
     /// Returns true if no data is outstanding and none waits, as at an end that only receives.
     #[inline]
-    pub(super) fn is_idle(&self) -> bool {
+    pub(crate) fn is_idle(&self) -> bool {
         self.board.is_empty()
             && !self.has_new_data()
             && !self.socket.is_growing()
