@@ -15,16 +15,16 @@ nanoseconds between their starts, bit/s and the largest window, and it prints `p
 
 import argparse
 import json
-import os
 import re
+import resource
 import sys
-import tempfile
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import median
 
-from whole_runs import SCENARIOS, TARGET
+from beside import TEN_THOUSAND
+from whole_runs import SCENARIOS, TARGET, measured
 
 Side = Callable[[argparse.Namespace], float]
 """Runs one side of a pair. Returns the CPU time of one unit of work, in seconds."""
@@ -38,15 +38,15 @@ class Row:
     needs: str | None
     """Option whose program the row needs. None if the row compares two scenarios of fadeout."""
     own: Side
-    peer: Side
+    other: Side
     target: float
     is_speedup: bool = False
-    """True if the ratio is the peer's time to the own time, which should be large."""
+    """True if the ratio is the other side's time to the own time, which should be large."""
 
     def ratio(self, options: argparse.Namespace) -> float:
         """Runs one pair. Returns its ratio."""
-        own, peer = self.own(options), self.peer(options)
-        return peer / own if self.is_speedup else own / peer
+        own, other = self.own(options), self.other(options)
+        return other / own if self.is_speedup else own / other
 
     def line(self, ratios: list[float]) -> str:
         """Returns the result as text."""
@@ -57,56 +57,51 @@ class Row:
         return f"{self.name:58} {spread:26} {sign} {self.target:g} {'met' if is_met else 'missed'}"
 
 
-def run(command: list[str]) -> tuple[float, str]:
-    """Runs a command. Returns its CPU time in seconds, and its output."""
-    with tempfile.TemporaryFile() as output:
-        actions = [(os.POSIX_SPAWN_DUP2, output.fileno(), 1)]
-        pid = os.posix_spawn(command[0], command, os.environ, file_actions=actions)
-        _, status, usage = os.wait4(pid, 0)
-        output.seek(0)
-        text = output.read().decode()
-    if status != 0:
-        sys.exit(f"failed: {' '.join(command)}")
-    return usage.ru_utime + usage.ru_stime, text
+def cpu_s(usage: resource.struct_rusage) -> float:
+    """Returns the CPU time of a process, user and system, in seconds."""
+    return usage.ru_utime + usage.ru_stime
 
 
-def scenario(name: str, unit: str, *overrides: str, program: str = "program") -> Side:
-    """Returns a side that runs a scenario of `benches/scenarios` with whole_run. A unit is a data
-    `packet`, a simulated `second`, or the whole `run`.
+def scenario(name: str, unit: str, *overrides: str, option: str = "program") -> Side:
+    """Returns a side that runs a scenario of `benches/scenarios` with the whole_run of an option. A
+    unit is a data `packet`, a simulated `second`, or the whole `run`.
     """
 
     def side(options: argparse.Namespace) -> float:
         path = str(SCENARIOS / f"{name}.toml")
-        cpu_s, text = run([getattr(options, program), "null", path, *overrides])
+        usage, text = measured([getattr(options, option), "null", path, *overrides])
         report = json.loads(text)
         units = {"packet": report["data_packets"], "second": report["simulated_s"], "run": 1}
-        return cpu_s / units[unit]
+        return cpu_s(usage) / units[unit]
 
     return side
 
 
-def program(option: str, unit: str, *arguments: str) -> Side:
-    """Returns a side that runs a peer's program. Its last line is JSON, or `packets N`."""
+def peer(option: str, unit: str, *arguments: str) -> Side:
+    """Returns a side that runs the program of an option. A unit is a data `packet` or the whole
+    `run`.
+    """
 
     def side(options: argparse.Namespace) -> float:
-        cpu_s, text = run([getattr(options, option), *arguments])
-        if unit == "run":
-            return cpu_s
-        counted = re.search(r"^packets (\d+)", text, re.MULTILINE)
-        packets = int(counted[1]) if counted else json.loads(text.splitlines()[-1])["data_packets"]
-        return cpu_s / packets
+        command = [getattr(options, option), *arguments]
+        usage, text = measured(command)
+        return cpu_s(usage) / (1 if unit == "run" else packets_in(text, command))
 
     return side
 
 
+def packets_in(output: str, command: list[str]) -> int:
+    """Returns the number of data packets in a peer's output: `"data_packets": N` or `packets N`."""
+    counted = re.search(r'^packets (\d+)|"data_packets": (\d+)', output, re.MULTILINE)
+    if counted is None:
+        sys.exit(f'{" ".join(command)}: expected "data_packets": N or packets N in the output')
+    return int(counted[1] or counted[2])
+
+
+PEERS = ("htsim", "ns3", "straight", "earlier")
+"""Options that name the program of a peer."""
+
 NEWRENO = 'flow.bulk.congestion-control="newreno"'
-TEN_THOUSAND = (
-    "flow.bulk.count=10000",
-    "flow.bulk.start-spacing=50 us",
-    "link.path.rate=100 Gbit/s",
-    "link.path.queue.limit=50000 packets",
-    "duration=1 s",
-)
 BULK = scenario("bulk", "packet")
 NARROW = (
     'link.near.rate="1 Gbit/s"',
@@ -121,20 +116,20 @@ ROWS = (
         "one NewReno flow, 1 Gbit/s, to htsim, a packet",
         "htsim",
         scenario("bulk", "packet", NEWRENO),
-        program("htsim", "packet", "1", "1000", "20"),
+        peer("htsim", "packet", "1", "1000", "20"),
         0.8,
     ),
     Row(
         "1,000 NewReno flows, 10 Gbit/s, to htsim, a packet",
         "htsim",
         scenario("thousand", "packet", NEWRENO),
-        program("htsim", "packet", "1000", "10000", "3"),
+        peer("htsim", "packet", "1000", "10000", "3"),
         1.0,
     ),
     Row(
         "10,000 flows to one flow, a packet",
         None,
-        scenario("thousand", "packet", *TEN_THOUSAND),
+        scenario("thousand", "packet", *TEN_THOUSAND, "duration=1 s"),
         BULK,
         2.2,
     ),
@@ -142,14 +137,14 @@ ROWS = (
         "one CUBIC flow to the straight program, a packet",
         "straight",
         BULK,
-        program("straight", "packet", "20", "1", "0", "1000000000", "2100"),
+        peer("straight", "packet", "20", "1", "0", "1000000000", "2100"),
         1.4,
     ),
     Row(
         "one CUBIC flow, three hops, 100 Mbit/s, 3 s: ns-3 to this",
         "ns3",
         scenario("three-hops", "run", *NARROW, 'duration="3 s"'),
-        program("ns3", "run", "1", "100", "3"),
+        peer("ns3", "run", "1", "100", "3"),
         200,
         is_speedup=True,
     ),
@@ -157,7 +152,7 @@ ROWS = (
         "the same, 1 Gbit/s, 1 s: ns-3 to this",
         "ns3",
         scenario("three-hops", "run", 'duration="1 s"'),
-        program("ns3", "run", "1", "1000", "1"),
+        peer("ns3", "run", "1", "1000", "1"),
         900,
         is_speedup=True,
     ),
@@ -172,14 +167,14 @@ ROWS = (
         "one mmWave UE, default channel: now to earlier",
         "earlier",
         scenario("mmwave-ue-clusters", "second"),
-        scenario("mmwave-ue-clusters", "second", program="earlier"),
+        scenario("mmwave-ue-clusters", "second", option="earlier"),
         0.75,
     ),
     Row(
         "1,000 UEs in 10 cells, default channel: now to earlier",
         "earlier",
         scenario("thousand-ues", "second", *DEFAULT_CHANNEL),
-        scenario("thousand-ues", "second", *DEFAULT_CHANNEL, program="earlier"),
+        scenario("thousand-ues", "second", *DEFAULT_CHANNEL, option="earlier"),
         0.6,
     ),
 )
@@ -190,15 +185,19 @@ def arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--pairs", type=int, default=5, help="pairs of runs for each row")
-    for peer in ("htsim", "ns3", "straight", "earlier"):
-        parser.add_argument(f"--{peer}", metavar="PROGRAM")
+    parser.add_argument(
+        "--pairs", type=int, default=5, help="pairs of runs for each row, 5 or more"
+    )
+    for name in PEERS:
+        parser.add_argument(f"--{name}", metavar="PROGRAM")
     built = TARGET / "release" / "whole_run"
     parser.add_argument(
         "--program", metavar="PROGRAM", default=str(built), help=f"default: {built}"
     )
     options = parser.parse_args()
-    for name in ("program", "htsim", "ns3", "straight", "earlier"):
+    if options.pairs < 5:
+        parser.error(f"--pairs {options.pairs}: a range needs 5 pairs or more")
+    for name in ("program", *PEERS):
         path = getattr(options, name)
         if path is not None and not Path(path).is_file():
             parser.error(f"--{name} {path}: no such file")

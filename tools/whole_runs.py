@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import sys
 import tempfile
 from dataclasses import dataclass
@@ -29,17 +30,25 @@ class Run:
         return self.cpu_s * 1e9 / self.data_packets
 
 
-def whole_run(arguments: list[str]) -> Run:
-    """Runs a scenario in a process of its own, whose resources the operating system reports."""
+def measured(command: list[str]) -> tuple[resource.struct_rusage, str]:
+    """Runs a command. Returns the resources that the operating system reports, and the output."""
     with tempfile.TemporaryFile() as output:
-        executable = str(TARGET / "release" / "whole_run")
         actions = [(os.POSIX_SPAWN_DUP2, output.fileno(), 1)]
-        pid = os.posix_spawn(executable, [executable, *arguments], os.environ, file_actions=actions)
+        try:
+            pid = os.posix_spawn(command[0], command, os.environ, file_actions=actions)
+        except OSError as error:
+            sys.exit(f"{command[0]}: {error.strerror}")
         _, status, usage = os.wait4(pid, 0)
         if status != 0:
-            sys.exit(f"failed: {executable} {' '.join(arguments)}")
+            sys.exit(f"failed: {' '.join(command)}")
         output.seek(0)
-        report = json.loads(output.read())
+        return usage, output.read().decode()
+
+
+def whole_run(arguments: list[str]) -> Run:
+    """Runs a scenario in a process of its own."""
+    usage, text = measured([str(TARGET / "release" / "whole_run"), *arguments])
+    report = json.loads(text)
     # Linux reports KiB, and macOS reports bytes.
     unit = 1e6 if sys.platform == "darwin" else 1e6 / 1024
     return Run(

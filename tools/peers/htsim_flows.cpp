@@ -2,9 +2,9 @@
 //
 // usage: htsim_flows FLOWS MBIT_PER_S SECONDS
 //
-// The link has 10 ms of delay in each direction and a queue of half a millisecond of packets a
-// Gbit/s, as in benches/scenarios/bulk.toml and thousand.toml. The last line of the output is JSON
-// with the number of data packets sent.
+// The link has 10 ms of delay in each direction and a queue of 500 packets for each Gbit/s, as in
+// benches/scenarios/bulk.toml and thousand.toml. The last line of the output is JSON with the number
+// of data packets sent.
 //
 // Build in the folder `sim` of htsim, after `make libhtsim.a`:
 //     g++ -std=c++11 -O3 -I. /path/to/htsim_flows.cpp libhtsim.a -o htsim_flows
@@ -56,7 +56,7 @@ int main(int argc, char** argv) {
         in->push_back(&back);
         in->push_back(source);
         source->connect(*out, *in, *sink, timeFromUs((uint32_t)(500 * n)));
-        // No receive window limits fadeout's flows before their buffers grow to this size.
+        // The receive buffers of fadeout's flows grow to this size.
         source->_maxcwnd = 6 << 20;
         sources.push_back(source);
     }

@@ -8,7 +8,8 @@
 //
 // Build with Debian's package libns3-dev:
 //     g++ -std=c++17 -O2 ns3_flows.cc -o ns3_flows \
-//         $(pkg-config --cflags --libs ns3-applications ns3-internet ns3-point-to-point)
+//         $(pkg-config --cflags --libs ns3-applications ns3-internet ns3-point-to-point \
+//         ns3-traffic-control)
 
 #include <cstdio>
 #include <cstdlib>
@@ -19,6 +20,7 @@
 #include "ns3/internet-module.h"
 #include "ns3/network-module.h"
 #include "ns3/point-to-point-module.h"
+#include "ns3/traffic-control-module.h"
 
 using namespace ns3;
 
@@ -49,7 +51,10 @@ int main(int argc, char** argv) {
         link.SetChannelAttribute("Delay", StringValue("4ms"));
         link.SetQueue("ns3::DropTailQueue", "MaxSize",
                       StringValue(std::to_string(std::max<uint64_t>(mbit / 2, 100)) + "p"));
-        last = addresses.Assign(link.Install(nodes.Get(hop), nodes.Get(hop + 1)));
+        auto devices = link.Install(nodes.Get(hop), nodes.Get(hop + 1));
+        last = addresses.Assign(devices);
+        // ns-3 puts FqCoDel in front of each device. The links of fadeout have drop-tail queues alone.
+        TrafficControlHelper().Uninstall(devices);
         addresses.NewNetwork();
     }
     Ipv4GlobalRoutingHelper::PopulateRoutingTables();
