@@ -135,6 +135,11 @@ impl Outbound {
     pub(super) fn end(&self) -> u64 {
         self.end
     }
+    /// Returns true if the application has written nothing so far, as at an end that only receives.
+    #[inline]
+    pub(super) fn is_unused(&self) -> bool {
+        self.end == 1
+    }
     #[inline]
     pub(super) fn window_end(&self) -> u64 {
         self.window_end

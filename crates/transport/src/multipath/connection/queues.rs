@@ -404,8 +404,8 @@ impl SendQueues {
     /// Accepts data that the application writes, one write at a time, until the buffer is full.
     /// Each call binds one burst of the data to a path.
     pub(super) fn fill(&mut self, now: Time, data: &Outbound, paths: &impl Paths) -> Filled {
-        if data.end() == 1 && !self.is_anew {
-            return Filled::Whole; // An end that only receives has nothing to write.
+        if data.is_unused() && !self.is_anew {
+            return Filled::Whole;
         }
         let una = data.una().min(self.written.taken());
         self.bound = self.bound.max(una);

@@ -174,7 +174,7 @@ impl MultipathConnection {
     /// Reserves room for a DATA_ACK of 64 bits in data segments, if this end has received data and
     /// sends data itself (Linux `use_64bit_ack`).
     pub(super) fn reserve_long_acks(&mut self) {
-        if self.has_fallen_back || !self.inbound.has_received() || self.outbound.end() == 1 {
+        if self.has_fallen_back || !self.inbound.has_received() || self.outbound.is_unused() {
             return;
         }
         for path in &mut self.paths {
