@@ -12,9 +12,15 @@ use crate::Time;
 /// The removal of an event leaves the root of the heap empty until the next call. The removed event
 /// often causes a new event that is due before all others. The new event takes the root, so no
 /// entry moves.
+///
+/// Three entries that are later than all others follow the heap. So each entry with children has
+/// four of them, and the earliest child is found without a loop.
 #[derive(Debug, Clone)]
 pub struct EventQueue<E> {
-    heap: Vec<Entry<E>>,
+    /// Entries of the heap and, unless no event was ever scheduled, the later entries behind them.
+    entries: Vec<Entry<E>>,
+    /// Number of entries in the heap.
+    len: usize,
     /// True if the root is empty: its entry was removed and not yet replaced.
     is_first_open: bool,
     scheduled: u64,
@@ -36,7 +42,21 @@ impl<E> Entry<E> {
     }
 }
 
+impl<E: Copy> Entry<E> {
+    /// Returns an entry that is later than all entries of events.
+    fn later_than_all(self) -> Entry<E> {
+        Entry {
+            at: Time::NEVER,
+            sequence: u64::MAX,
+            ..self
+        }
+    }
+}
+
 const ARITY: usize = 4;
+
+/// Number of later entries behind the heap. With them the last entry with children has four.
+const BEHIND: usize = ARITY - 1;
 
 /// Initial capacity in events, which a small run never exceeds.
 const ROOM: usize = 1024;
@@ -54,7 +74,8 @@ impl<E: Copy> EventQueue<E> {
     pub fn new() -> Self {
         let () = Self::ENTRY_FITS;
         EventQueue {
-            heap: Vec::with_capacity(ROOM),
+            entries: Vec::with_capacity(ROOM),
+            len: 0,
             is_first_open: false,
             scheduled: 0,
         }
@@ -75,12 +96,17 @@ impl<E: Copy> EventQueue<E> {
             self.sink(entry);
             return;
         }
-        let child = self.heap.len();
-        self.heap.push(entry);
+        if self.entries.is_empty() {
+            self.entries.resize(BEHIND, entry.later_than_all());
+        }
+        let child = self.len;
+        self.entries.push(entry.later_than_all());
+        self.entries[child] = entry;
+        self.len += 1;
         // Most entries are later than their parent. They are compared before they are written, so
         // they are not read back.
         if let Some(parent) = parent_of(child)
-            && self.heap[parent].key() > entry.key()
+            && self.entries[parent].key() > entry.key()
         {
             self.sift_up(child);
         }
@@ -99,12 +125,13 @@ impl<E: Copy> EventQueue<E> {
         if self.is_first_open {
             self.close_first();
         }
-        let &Entry { at, event, .. } = self.heap.first()?;
+        let &Entry { at, event, .. } = self.heap().first()?;
         if at > until {
             return None;
         }
         debug_assert!(
-            least_child(&self.heap, 0).is_none_or(|least| at <= self.heap[least].at),
+            self.least_child(0)
+                .is_none_or(|(least, _)| at <= self.entries[least].at),
             "an event comes before an earlier one"
         );
         self.is_first_open = true;
@@ -115,16 +142,16 @@ impl<E: Copy> EventQueue<E> {
     #[inline]
     pub fn next_at(&self) -> Option<Time> {
         let first = if self.is_first_open {
-            least_child(&self.heap, 0)?
+            self.least_child(0)?.0
         } else {
             0
         };
-        self.heap.get(first).map(|entry| entry.at)
+        self.heap().get(first).map(|entry| entry.at)
     }
 
     /// Returns the number of pending events.
     pub fn len(&self) -> usize {
-        self.heap.len() - usize::from(self.is_first_open)
+        self.len - usize::from(self.is_first_open)
     }
 
     /// Returns true if no event is pending.
@@ -137,17 +164,25 @@ impl<E: Copy> EventQueue<E> {
         self.scheduled
     }
 
+    #[inline]
+    fn heap(&self) -> &[Entry<E>] {
+        &self.entries[..self.len]
+    }
+
     /// Moves the last entry to the empty root, because no new event was placed there.
     fn close_first(&mut self) {
         self.is_first_open = false;
-        let last = self.heap.pop().expect("an open place is in the heap");
-        if !self.heap.is_empty() {
+        self.len -= 1;
+        let last = self.entries[self.len];
+        self.entries[self.len] = last.later_than_all();
+        self.entries.pop();
+        if self.len > 0 {
             self.sink(last);
         }
     }
 
     fn sift_up(&mut self, mut child: usize) {
-        let heap = &mut self.heap[..];
+        let heap = &mut self.entries[..self.len];
         let entry = heap[child];
         let key = entry.key();
         while let Some(parent) = parent_of(child)
@@ -165,20 +200,37 @@ impl<E: Copy> EventQueue<E> {
 
     /// Inserts an entry at the root and moves it down to its place in the heap.
     fn sink(&mut self, entry: Entry<E>) {
-        let heap = &mut self.heap[..];
         let key = entry.key();
         let mut parent = 0;
-        while let Some(least) = least_child(heap, parent)
-            && heap[least].key() < key
+        while let Some((least, of_least)) = self.least_child(parent)
+            && of_least < key
         {
-            heap[parent] = heap[least];
+            self.entries[parent] = self.entries[least];
             parent = least;
         }
-        heap[parent] = entry;
+        self.entries[parent] = entry;
         debug_assert!(
-            least_child(heap, parent).is_none_or(|least| key <= heap[least].key()),
+            self.least_child(parent)
+                .is_none_or(|(_, of_least)| key <= of_least),
             "an event stands over an earlier one"
         );
+    }
+
+    /// Returns the earliest child of an entry, with its key. `None` if it has no child.
+    #[inline]
+    fn least_child(&self, parent: usize) -> Option<(usize, u128)> {
+        let first = parent * ARITY + 1;
+        if first >= self.len {
+            return None;
+        }
+        let [a, b, c, d] = self.entries[first..].first_chunk::<ARITY>()?;
+        // The two pairs are compared first, and then their earlier entries, so that comparisons run
+        // in parallel.
+        let (a, b, c, d) = (a.key(), b.key(), c.key(), d.key());
+        let (left, right) = (a.min(b), c.min(d));
+        let of_pair = [usize::from(b < a), 2 + usize::from(d < c)];
+        let least = of_pair[usize::from(right < left)];
+        Some((first + least, left.min(right)))
     }
 }
 
@@ -186,24 +238,6 @@ impl<E: Copy> EventQueue<E> {
 #[inline]
 fn parent_of(child: usize) -> Option<usize> {
     Some(child.checked_sub(1)? / ARITY)
-}
-
-/// Returns the earliest child of an entry. `None` if it has no child.
-#[inline]
-fn least_child<E>(heap: &[Entry<E>], parent: usize) -> Option<usize> {
-    let first = parent * ARITY + 1;
-    let children = heap.get(first..)?;
-    if let Some([a, b, c, d]) = children.first_chunk::<ARITY>() {
-        // The two pairs are compared first, and then their earlier entries, so that comparisons run
-        // in parallel.
-        let (a, b, c, d) = (a.key(), b.key(), c.key(), d.key());
-        let (left, right) = (a.min(b), c.min(d));
-        let of_pair = [usize::from(b < a), 2 + usize::from(d < c)];
-        return Some(first + of_pair[usize::from(right < left)]);
-    }
-    let keys = children.iter().map(Entry::key);
-    let least = keys.enumerate().min_by_key(|&(_, key)| key);
-    least.map(|(n, _)| first + n)
 }
 
 #[cfg(test)]

@@ -289,7 +289,13 @@ impl PacketPool {
     /// Returns the segment of a packet.
     #[inline]
     pub fn segment(&self, id: PacketId) -> Cow<'_, Segment> {
-        match &self[id].content {
+        self.segment_of(&self[id])
+    }
+
+    /// Returns the segment of a packet that is already looked up in this pool.
+    #[inline]
+    pub fn segment_of<'a>(&'a self, packet: &'a UnderWay) -> Cow<'a, Segment> {
+        match &packet.content {
             Content::Usual(usual) => Cow::Owned(usual.segment()),
             Content::Separate { at, .. } => Cow::Borrowed(self.separate.item(*at)),
             Content::Loaded { at, .. } => Cow::Borrowed(&self.loaded.item(*at).segment),

@@ -38,6 +38,12 @@ impl Flags {
     pub const fn has(self, other: Flags) -> bool {
         self.0 & other.0 == other.0
     }
+
+    /// Returns true if the segment has an acknowledgment and neither resets nor opens a connection.
+    #[inline]
+    pub const fn is_acknowledgment(self) -> bool {
+        self.0 & (Flags::ACK.0 | Flags::RST.0 | Flags::SYN.0) == Flags::ACK.0
+    }
 }
 
 impl std::ops::BitOr for Flags {
