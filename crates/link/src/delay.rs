@@ -94,6 +94,14 @@ impl Delay {
         })
     }
 
+    /// Returns the delay if it never changes. `None` if it may change.
+    pub(crate) fn constant(&self) -> Option<Span> {
+        match self {
+            Delay::Constant(delay) => Some(*delay),
+            Delay::Steps(_) => None,
+        }
+    }
+
     /// Returns the delay at `at`, which must not be before the last requested time.
     #[inline]
     pub(crate) fn delay_at(&mut self, at: Time) -> Span {

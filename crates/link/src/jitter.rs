@@ -21,6 +21,11 @@ impl Jitter {
         }
     }
 
+    /// Returns true if some packets have an additional delay.
+    pub(crate) fn is_on(&self) -> bool {
+        !self.most.is_zero()
+    }
+
     #[inline]
     pub(crate) fn draw(&mut self) -> Span {
         if self.most.is_zero() {

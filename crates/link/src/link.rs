@@ -1,6 +1,8 @@
 //! One direction of a link.
 
+mod as_arrived;
 mod parting;
+mod plain;
 mod sending;
 mod steering;
 mod yielding;
@@ -104,6 +106,8 @@ pub struct Link {
     loss: Loss,
     blockages: Blockages,
     effect: Option<BlockageEffect>,
+    /// Delay of a plain link. `None` for other links.
+    plain_delay: Option<Span>,
     transit: Transit,
     stats: LinkStats,
 }
@@ -166,10 +170,10 @@ impl Link {
             let found = "a queue that decides after a packet's arrival";
             return Err(LinkError::ForArrivals(found, "drop-tail"));
         }
-        Ok(Link {
+        let mut link = Link {
             id,
             transmitter,
-            queue: DropTail { limit },
+            queue: DropTail::new(limit),
             managed,
             serve_at: Time::NEVER,
             counts_delay_line,
@@ -183,9 +187,12 @@ impl Link {
             loss: Loss::new(loss, streams)?,
             blockages,
             effect,
+            plain_delay: None,
             transit: Transit::new(keeps_order),
             stats: LinkStats::default(),
-        })
+        };
+        link.plain_delay = link.constant_delay();
+        Ok(link)
     }
 
     /// Processes a packet that arrives at the near end. It is queued or dropped. If it is dropped,
@@ -198,23 +205,37 @@ impl Link {
         probe: &mut impl Probe,
     ) {
         let size = self.count_in(&pool[packet]);
+        match self.plain_delay {
+            Some(delay) => self.admit_plainly(now, (packet, size), delay, pool, probe),
+            None => self.admit(now, (packet, size), pool, probe),
+        }
+        self.assert_conserved();
+        self.report_queue(now, probe);
+    }
+
+    /// Queues or drops an arrival.
+    #[inline(never)]
+    fn admit(
+        &mut self,
+        now: Time,
+        (packet, size): (PacketId, u32),
+        pool: &mut PacketPool,
+        probe: &mut impl Probe,
+    ) {
         if self.managed.is_some() {
             let arrival = Queued {
                 arrived_at: now,
                 packet,
                 size,
             };
-            self.enqueue(arrival, pool, probe);
-        } else {
-            self.transit.leave_queue(now);
-            let inside = (self.transit.queued_packets(), self.transit.queued_bytes());
-            match self.drop_cause(now, inside, size) {
-                Some(cause) => self.drop_packet(now, packet, cause, pool, probe),
-                None => self.carry(now, packet, size),
-            }
+            return self.enqueue(arrival, pool, probe);
         }
-        self.assert_conserved();
-        self.report_queue(now, probe);
+        self.transit.leave_queue(now);
+        let inside = (self.transit.queued_packets(), self.transit.queued_bytes());
+        match self.drop_cause(now, inside, size) {
+            Some(cause) => self.drop_packet(now, packet, cause, pool, probe),
+            None => self.carry(now, packet, size),
+        }
     }
 
     /// Pushes the packets that reach the far end by `now` to `out`, in order, and drops those that
@@ -227,7 +248,6 @@ impl Link {
         probe: &mut impl Probe,
     ) {
         self.serve(now, pool, probe);
-        self.transit.leave_queue(now);
         while let Some(carried) = self.transit.pop_arrived(now) {
             if carried.is_lost {
                 self.drop_packet(now, carried.packet, DropCause::Blocked, pool, probe);
@@ -545,22 +565,6 @@ impl Link {
             size,
             is_lost,
         });
-    }
-
-    /// Returns transmission and delay of a packet that keeps the rate and delay of its arrival.
-    #[inline(never)]
-    fn transmit_as_arrived(&mut self, now: Time, size: u32) -> (Transmission, Span) {
-        let delay = self.delay.delay_at(now).saturating_add(self.jitter.draw());
-        // With this setting the delay line is in front of the transmitter. If the delay grows, the
-        // transmitter finishes before later packets reach it. If the delay shrinks, packets wait.
-        let before = std::mem::replace(&mut self.delay_before, delay);
-        if let Transmitter::Fluid(fluid) = &mut self.transmitter {
-            if self.keeps_order && before != delay {
-                fluid.shift(before, delay);
-            }
-            return (fluid.transmit_as_arrived(now, size), delay);
-        }
-        unreachable!("a link whose packets keep the rate of their arrival has a fluid transmitter")
     }
 
     #[cold]

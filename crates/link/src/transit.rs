@@ -62,6 +62,29 @@ impl Transit {
             Line::InOrder(line) => line.push(&mut carried),
             Line::Overtaking(line) => line.push(carried),
         }
+        self.count_in(&carried);
+    }
+
+    /// Adds a packet to an ordered line. It leaves queue and delay line no earlier than all before.
+    #[inline(always)]
+    pub(crate) fn append(&mut self, carried: Carried) {
+        let Line::InOrder(line) = &mut self.line else {
+            unreachable!("packets of this line may overtake")
+        };
+        debug_assert!(
+            line.ring.back().is_none_or(|ahead| {
+                ahead.leaves_queue_at <= carried.leaves_queue_at
+                    && ahead.arrives_at <= carried.arrives_at
+            }),
+            "a packet overtakes the one ahead"
+        );
+        line.ring.push(carried);
+        self.count_in(&carried);
+    }
+
+    /// Adds a packet of the lines to the values stored outside the lines.
+    #[inline(always)]
+    fn count_in(&mut self, carried: &Carried) {
         self.next_arrival_at = self.next_arrival_at.min(carried.arrives_at);
         self.next_leave_at = self.next_leave_at.min(carried.leaves_queue_at);
         self.queued_packets += 1;
@@ -116,11 +139,15 @@ impl Transit {
     }
 
     /// Removes and returns the next packet that has reached the far end by `now`. `None` if there
-    /// is none. [`leave_queue`](Self::leave_queue) must be called for `now` before.
+    /// is none.
     #[inline]
     pub(crate) fn pop_arrived(&mut self, now: Time) -> Option<Carried> {
         if self.next_arrival_at > now {
             return None;
+        }
+        // Most packets have been removed from the queued amount at an arrival of another packet.
+        if self.is_head_queued() {
+            self.leave_queue(now);
         }
         let (carried, next_arrival_at) = match &mut self.line {
             Line::InOrder(line) => line.pop()?,
@@ -137,6 +164,16 @@ impl Transit {
         self.next_arrival_at = next_arrival_at;
         self.assert_invariants();
         Some(carried)
+    }
+
+    /// Returns true if the next packet that reaches the far end is part of the queued amount. True
+    /// as well if packets may overtake each other.
+    #[inline]
+    fn is_head_queued(&self) -> bool {
+        match &self.line {
+            Line::InOrder(line) => line.first_queued == line.ring.first(),
+            Line::Overtaking(_) => true,
+        }
     }
 
     /// Removes the packets that have not left the queue by `now`, the newest first.

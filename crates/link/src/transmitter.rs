@@ -154,8 +154,9 @@ impl Fluid {
         &self.pieces
     }
 
+    /// Sends a packet of `size` bytes that waits at `now`. Returns its transmission.
     #[inline(always)]
-    fn transmit(&mut self, now: Time, size: u32) -> Transmission {
+    pub(crate) fn transmit(&mut self, now: Time, size: u32) -> Transmission {
         if self.free_at <= now {
             self.free_at = now;
             self.spare = 0;

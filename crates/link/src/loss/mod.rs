@@ -97,10 +97,16 @@ impl Loss {
         })
     }
 
+    /// Returns true if the link may lose packets at random.
+    #[inline]
+    pub(crate) fn is_on(&self) -> bool {
+        !matches!(self, Loss::None)
+    }
+
     /// Returns true if the next packet is lost, which arrives at `now`.
     #[inline]
     pub(crate) fn is_lost(&mut self, now: Time) -> bool {
-        !matches!(self, Loss::None) && self.loses(now)
+        self.is_on() && self.loses(now)
     }
 
     /// This function is out of line, so that a link without loss costs no call.

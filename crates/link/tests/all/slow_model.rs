@@ -11,6 +11,7 @@ use fadeout_link::{
     Limit, LinkConfig, LossConfig, QueueConfig, RateConfig, RateStep,
 };
 use proptest::prelude::*;
+use proptest::test_runner::TestCaseError;
 
 #[derive(Debug, Clone)]
 struct Case {
@@ -79,6 +80,21 @@ fn case() -> impl Strategy<Value = Case> {
                 .allowed()
             },
         )
+}
+
+/// Returns cases of links with constant rate and delay that lose no packets.
+fn plain_case() -> impl Strategy<Value = Case> {
+    (case(), 1_000_000..3_000_000_000_u64).prop_map(|(case, rate)| Case {
+        // The model looks at each step, so a step is long.
+        steps: vec![(1_000_000_000, rate)],
+        blockages: Vec::new(),
+        delays: vec![case.delays[0]],
+        keeps_order: true,
+        changes: Changes::AtOnce,
+        lost: Vec::new(),
+        counts_delay_line: false,
+        ..case
+    })
 }
 
 /// Returns the value at nanosecond `t` of repeating steps, and the end of that step.
@@ -151,24 +167,36 @@ impl Case {
             at,
             delay: Span::from_nanos(nanos),
         });
-        LinkConfig {
-            rate: RateConfig::Steps {
+        let rate = match self.steps[..] {
+            [(_, bits)] => RateConfig::Constant(Rate::from_bits_per_sec(bits)),
+            _ => RateConfig::Steps {
                 steps: rates.collect(),
                 repeat_every: rates_repeat,
             },
-            delay: DelayConfig::Steps {
+        };
+        let delay = match self.delays[..] {
+            [(_, nanos)] => DelayConfig::Constant(Span::from_nanos(nanos)),
+            _ => DelayConfig::Steps {
                 steps: delays.collect(),
                 repeat_every: delays_repeat,
             },
+        };
+        let loss = match self.lost.is_empty() {
+            true => LossConfig::None,
+            false => LossConfig::Arrivals(Arrivals::new(self.lost.clone()).expect("in order")),
+        };
+        LinkConfig {
+            rate,
+            delay,
             keeps_order: self.keeps_order,
             changes: self.changes,
-            loss: LossConfig::Arrivals(Arrivals::new(self.lost.clone()).expect("in order")),
+            loss,
             queue: QueueConfig {
                 limit: Some(self.limit),
                 counts_delay_line: self.counts_delay_line,
                 ..QueueConfig::default()
             },
-            blockage: Some(BlockageConfig {
+            blockage: (!self.blockages.is_empty()).then(|| BlockageConfig {
                 effect: self.effect,
                 intervals: self.intervals(),
             }),
@@ -321,32 +349,55 @@ fn model(case: &Case) -> Outcome {
     outcome
 }
 
+fn check(case: &Case) -> Result<(), TestCaseError> {
+    let mut bench = Bench::new(case.config());
+    let mut now = Time::ZERO;
+    for &(gap, size) in &case.arrivals {
+        now += Span::from_nanos(gap);
+        bench.send(now, size);
+        match case.limit {
+            Limit::Packets(most) => {
+                prop_assert!(bench.link.queued_packets(now) <= u64::from(most));
+            }
+            Limit::Bytes(most) => prop_assert!(bench.link.queued_bytes(now) <= most),
+        }
+        let stats = bench.link.stats();
+        let inside = bench.link.packets_inside() as u64;
+        prop_assert_eq!(
+            stats.packets_in,
+            stats.packets_out + stats.dropped_total() + inside
+        );
+        prop_assert_eq!(bench.pool.len() as u64, inside);
+    }
+    bench.drain();
+    let mut dropped: Vec<_> = bench
+        .log
+        .drops
+        .iter()
+        .map(|row| (row.flow.0, row.cause))
+        .collect();
+    dropped.sort_by_key(|drop| drop.0);
+    prop_assert_eq!(
+        Outcome {
+            arrived: bench.arrived,
+            dropped
+        },
+        model(case)
+    );
+    prop_assert!(bench.pool.is_empty());
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(fadeout_testkit::Cases::new(2000).proptest())]
 
     #[test]
     fn departures_drops_and_order_equal_the_slow_models(case in case()) {
-        let mut bench = Bench::new(case.config());
-        let mut now = Time::ZERO;
-        for &(gap, size) in &case.arrivals {
-            now += Span::from_nanos(gap);
-            bench.send(now, size);
-            match case.limit {
-                Limit::Packets(most) => {
-                    prop_assert!(bench.link.queued_packets(now) <= u64::from(most));
-                }
-                Limit::Bytes(most) => prop_assert!(bench.link.queued_bytes(now) <= most),
-            }
-            let stats = bench.link.stats();
-            let inside = bench.link.packets_inside() as u64;
-            prop_assert_eq!(stats.packets_in, stats.packets_out + stats.dropped_total() + inside);
-            prop_assert_eq!(bench.pool.len() as u64, inside);
-        }
-        bench.drain();
-        let mut dropped: Vec<_> =
-            bench.log.drops.iter().map(|row| (row.flow.0, row.cause)).collect();
-        dropped.sort_by_key(|drop| drop.0);
-        prop_assert_eq!(Outcome { arrived: bench.arrived, dropped }, model(&case));
-        prop_assert!(bench.pool.is_empty());
+        check(&case)?;
+    }
+
+    #[test]
+    fn a_plain_link_equals_the_slow_model(case in plain_case()) {
+        check(&case)?;
     }
 }
