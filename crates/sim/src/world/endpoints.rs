@@ -87,6 +87,12 @@ impl<P: Probe> World<P> {
             self.cross(|it| it.note_arrival(id));
         }
         let now = self.agenda.now();
+        if self.hosts.is_some() {
+            if self.enter_host(id) {
+                return;
+            }
+            self.show_host_queue(self.pool[id].to);
+        }
         let packet = &self.pool[id];
         let (to, ecn) = (packet.to, packet.ecn);
         debug_assert!(
@@ -99,17 +105,10 @@ impl<P: Probe> World<P> {
             packet.flow,
             self.endpoints[to].flow
         );
-        if self.hosts.is_some() {
-            if self.enter_host(id) {
-                return;
-            }
-            self.show_host_queue(to);
-        }
-        let packet = &self.pool[id];
-        let segment = self.pool.segment(id);
+        let segment = self.pool.segment_of(packet);
         let segment: &Segment = &segment;
         let observers = (&mut self.fingerprint, &mut self.probe);
-        record_arrival(observers, now, &self.pool, id, segment);
+        record_arrival(observers, now, (&self.pool, id, packet), segment);
         match &mut self.endpoints[to].transport {
             Transport::Tcp(tcp) => {
                 tcp.on_segment(now, segment, ecn, &mut self.outbox, &mut self.probe);
@@ -279,11 +278,9 @@ impl<P: Probe> World<P> {
 pub(super) fn record_arrival<P: Probe>(
     (fingerprint, probe): (&mut Fingerprint, &mut P),
     now: Time,
-    pool: &PacketPool,
-    id: PacketId,
+    (pool, id, packet): (&PacketPool, PacketId, &UnderWay),
     segment: &Segment,
 ) {
-    let packet = &pool[id];
     record_segment(now, packet, segment, probe);
     fingerprint.mix(now, segment.seq ^ segment.ack.rotate_left(24));
     let to = u64::from(packet.to.0);

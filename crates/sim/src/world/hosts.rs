@@ -50,7 +50,7 @@ impl<P: Probe> World<P> {
         let (now, packet) = (self.agenda.now(), &self.pool[id]);
         let segment = self.pool.segment(id);
         let observers = (&mut self.fingerprint, &mut self.probe);
-        record_arrival(observers, now, &self.pool, id, &segment);
+        record_arrival(observers, now, (&self.pool, id, packet), &segment);
         hosts.path(path).on_segment(now, to, &segment, packet.ecn);
         hosts.arm(path, &mut self.agenda);
         self.pool.free(id);

@@ -216,9 +216,23 @@ impl<P: Probe> World<P> {
             packet.hop
         );
         packet.hop += 1;
+        let (route, position) = (packet.route, packet.hop);
+        if self.paths.is_some() || self.crossings.is_some() {
+            return self.forward_between_cells(id);
+        }
+        match self.routes.hop_at(route, position) {
+            Some(hop) => self.enter(hop, id),
+            None => self.receive(id),
+        }
+    }
+
+    /// Moves a packet to the hop at its position. Its route may have changed under way.
+    #[inline(never)]
+    fn forward_between_cells(&mut self, id: PacketId) {
         if let Some(paths) = &self.paths
             && paths.may_change_routes()
         {
+            let packet = &mut self.pool[id];
             packet.route = paths.current_route(packet.route, packet.hop);
             if paths.has_forks() {
                 super::UePaths::copy_at_fork(self, id);

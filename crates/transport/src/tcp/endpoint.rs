@@ -183,8 +183,9 @@ impl TcpEndpoint {
         }
         match self.life.state() {
             ConnectionState::Closed => return,
-            ConnectionState::Listen => self.on_call(now, segment, out, probe),
-            ConnectionState::SynSent => self.on_syn_sent(now, segment, out, probe),
+            ConnectionState::Listen | ConnectionState::SynSent => {
+                self.on_handshake(now, segment, out, probe);
+            }
             _ => {
                 if self.receiver.must_acknowledge_before(segment, ecn) {
                     push_ack(&self.sender, out);
@@ -195,6 +196,22 @@ impl TcpEndpoint {
             }
         }
         self.stamp(now, out, from);
+    }
+
+    /// Processes a segment before the connection is synchronised.
+    #[cold]
+    fn on_handshake(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        out: &mut Outbox,
+        probe: &mut impl Probe,
+    ) {
+        if self.life.state() == ConnectionState::Listen {
+            self.on_call(now, segment, out, probe);
+        } else {
+            self.on_syn_sent(now, segment, out, probe);
+        }
     }
 
     /// Processes segments that were merged into one.
@@ -401,7 +418,7 @@ impl TcpEndpoint {
 
     /// Processes a segment of a connection whose handshake is complete or half complete.
     ///
-    /// Standard: RFC 9293 §3.10.7.4; RFC 5961 §3.2.
+    /// Standard: RFC 9293 §3.10.7.4.
     #[inline]
     fn on_synchronised(
         &mut self,
@@ -423,36 +440,16 @@ impl TcpEndpoint {
             }
             return;
         }
-        if segment.flags.has(Flags::RST) {
-            // RFC 5961 section 3.2: an RST resets the connection only if it has the next sequence
-            // number. Another RST within the window causes a challenge ACK.
-            let next = self.receiver.rcv_nxt();
-            if segment.seq == next {
-                self.abort(out);
-            } else if self.receiver.is_within_window(segment.seq) {
-                push_ack(&self.sender, out);
-            }
-            return;
-        }
-        if segment.flags.has(Flags::SYN) {
-            let (snd_nxt, next) = (self.sender.snd_nxt(), self.receiver.rcv_nxt());
-            if self.life.state() != ConnectionState::SynReceived {
-                push_ack(&self.sender, out);
-            } else if self.opening.is_crossed_answer(segment, snd_nxt, next) {
-                self.on_crossed_answer(now, segment, out, probe);
-            } else {
-                // The peer repeated its SYN, so it did not receive the SYN-ACK. The SYN-ACK is sent
-                // again.
-                self.send_syn(now, out);
-            }
-            return;
+        // Almost every segment has an ACK and neither RST nor SYN, so one comparison is enough.
+        if !segment.flags.is_acknowledgment() {
+            return self.on_control(now, segment, out, probe);
         }
         let most = self.opening.most_acknowledged(self.sender.snd_nxt());
-        if !segment.flags.has(Flags::ACK) || segment.ack > most {
+        if segment.ack > most {
             return; // RFC 9293 section 3.10.7.4: data that was not sent cannot be acknowledged
         }
         let state = self.life.state();
-        let was_early = self.opening.is_early() && state == ConnectionState::SynReceived;
+        let was_early = state == ConnectionState::SynReceived && self.opening.is_early();
         if self.opening.wake_at() != Time::NEVER && segment.ack >= 1 {
             self.establish(now, segment, out, probe);
         }
@@ -469,6 +466,40 @@ impl TcpEndpoint {
             push_ack(&self.sender, out);
         }
         self.follow_close(received.fin, out);
+    }
+
+    /// Processes a segment with RST or SYN. A segment with none of RST, SYN and ACK is ignored.
+    ///
+    /// Standard: RFC 9293 §3.10.7.4; RFC 5961 §3.2.
+    #[cold]
+    fn on_control(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        out: &mut Outbox,
+        probe: &mut impl Probe,
+    ) {
+        if segment.flags.has(Flags::RST) {
+            // RFC 5961 section 3.2: an RST resets the connection only if it has the next sequence
+            // number. Another RST within the window causes a challenge ACK.
+            let next = self.receiver.rcv_nxt();
+            if segment.seq == next {
+                self.abort(out);
+            } else if self.receiver.is_within_window(segment.seq) {
+                push_ack(&self.sender, out);
+            }
+        } else if segment.flags.has(Flags::SYN) {
+            let (snd_nxt, next) = (self.sender.snd_nxt(), self.receiver.rcv_nxt());
+            if self.life.state() != ConnectionState::SynReceived {
+                push_ack(&self.sender, out);
+            } else if self.opening.is_crossed_answer(segment, snd_nxt, next) {
+                self.on_crossed_answer(now, segment, out, probe);
+            } else {
+                // The peer repeated its SYN, so it did not receive the SYN-ACK. The SYN-ACK is sent
+                // again.
+                self.send_syn(now, out);
+            }
+        }
     }
 
     #[inline]
@@ -494,7 +525,16 @@ impl TcpEndpoint {
     }
 
     /// Writes acknowledgment, window, timestamps and SACK blocks into segments to send.
+    #[inline]
     fn stamp(&mut self, now: Time, out: &mut Outbox, from: usize) {
+        if out.segments.len() > from {
+            self.stamp_all(now, out, from);
+        }
+        self.sender.assert_invariants();
+        self.receiver.assert_invariants();
+    }
+
+    fn stamp_all(&mut self, now: Time, out: &mut Outbox, from: usize) {
         for outgoing in &mut out.segments[from..] {
             let Segment { flags, .. } = outgoing.segment;
             if flags.has(Flags::RST) && !flags.has(Flags::ACK) {
@@ -513,10 +553,8 @@ impl TcpEndpoint {
         if self.receiver.take_update() {
             let from = out.segments.len();
             push_ack(&self.sender, out);
-            self.stamp(now, out, from);
+            self.stamp_all(now, out, from);
         }
-        self.sender.assert_invariants();
-        self.receiver.assert_invariants();
     }
 }
 
