@@ -7,7 +7,20 @@ import pytest
 
 from fadeout import ScenarioError
 from fadeout.results import Results
-from fadeout.study import Change, Choice, Data, Effort, Found, Grid, Page, Runner, Runs, Tables
+from fadeout.study import (
+    SIGHTS,
+    At,
+    Change,
+    Choice,
+    Data,
+    Effort,
+    Found,
+    Grid,
+    Page,
+    Runner,
+    Runs,
+    Tables,
+)
 from fadeout.study.job import Job
 from fadeout.study.store import may_read
 
@@ -119,6 +132,72 @@ def test_a_set_of_runs_has_every_combination_with_each_seed(data: Data):
     assert [part.name for part in found.parts("change")][1] == "delay: 1 ms"
     # The values of a later axis come after those of an earlier one.
     assert jobs[-1].overrides[-2:] == ('flow.congestion-control="reno"', 'link.delay="2 ms"')
+
+
+def by_rate(at: At) -> Job:
+    """Makes a run whose values depend on a number and on the seed."""
+    values = {"link.rate": f"{at['mbps'] * at.seed:g} Mbit/s", "flow.rate": at.sight or "all"}
+    return at.job(Path("other.toml"), values)
+
+
+MADE = STUDY.replace("[[table]]", """
+[[runs]]
+name = "made"
+axes = { mbps = [1, 2.5], sender = "sender", more = "more" }
+make = "by_rate"
+seeds = 2
+length = 3
+set = { "link.delay" = "7 ms" }
+
+[[table]]""", 1)  # fmt: skip
+
+
+def run_made(data: Data, old: str = "", new: str = "") -> tuple[Grid, list[Job]]:
+    data.file.write_text(MADE.replace(old, new))
+    runner = Recorder()
+    runs = Runs(cast(Runner, runner), FewSeeds(seeds=5, duration_s=9))
+    lists = {"more": [None], "near": [50]}
+    return Grid(Data.read(data.file.parent), runs, [measure], lists, [by_rate]), runner.jobs
+
+
+def test_python_makes_the_runs_of_a_set_with_numbers_on_an_axis(data: Data):
+    grid, jobs = run_made(data)
+    assert not jobs, "a set is run when its numbers are asked for"
+    found = grid["made"]
+    assert [point[0] for point in found] == [1, 1, 2.5, 2.5]
+    assert found.labels(next(iter(found))) == {"mbps": 1, "sender": "CUBIC", "more": None}
+    assert len(jobs) == 4 * 2
+    last = jobs[-1]
+    assert (last.scenario, last.seed) == (Path("other.toml"), 2)
+    assert last.overrides == (
+        'duration="3 s"',
+        'link.rate="5 Mbit/s"',
+        'flow.rate="all"',
+        'link.delay="7 ms"',
+        'flow.congestion-control="reno"',
+    )
+
+
+def test_a_set_in_places_has_runs_with_and_without_line_of_sight(data: Data):
+    grid, jobs = run_made(data, 'more = "more" }', 'distance_m = "near" }\nin-places = true')
+    found = grid.places("made")
+    assert {len(places) for each in found.numbers.values() for places in each.values()} == {2}
+    assert list(found[next(iter(found))]) == list(SIGHTS)
+    assert len(jobs) == 2 * 4 * 2
+    assert found.mean(next(iter(found)), "mbps").mean == 10
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    (
+        ('make = "by_rate"', 'make = "by_rates"', "did you mean 'by_rate'"),
+        ('more = "more"', 'more = "moer"', "moer"),
+        ("seeds = 2", "seeds = true", "seeds"),
+    ),
+)
+def test_a_wrong_key_of_made_runs_is_an_error(data: Data, old: str, new: str, message: str):
+    with pytest.raises(ScenarioError, match=message):
+        run_made(data, old, new)[0].found("made")
 
 
 def test_a_pivoted_table_has_a_row_for_each_change_and_a_gain_over_the_base(data: Data):

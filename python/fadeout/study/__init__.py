@@ -33,7 +33,7 @@ from fadeout.study.claims import (
 )
 from fadeout.study.data import Data
 from fadeout.study.found import Found, FoundInPlaces, name_of
-from fadeout.study.grid import Grid
+from fadeout.study.grid import At, Grid
 from fadeout.study.job import QUIET, QUIET_CELL, Job, Values, overrides
 from fadeout.study.numbers import OfSeeds, difference, gain_pct, mean, means, pivot, series, values
 from fadeout.study.page import Page
@@ -67,6 +67,7 @@ __all__ = [
     "QUIET_CELL",
     "SIGHTS",
     "UNCHANGED",
+    "At",
     "Bounded",
     "Change",
     "Check",

@@ -152,7 +152,9 @@ class Data:
         """Returns a value of the file as the type of a field."""
         origin = typing.get_origin(hint)
         if origin in (typing.Union, types.UnionType):
-            hint = next(each for each in typing.get_args(hint) if each is not type(None))
+            kinds = [each for each in typing.get_args(hint) if each is not type(None)]
+            fits = [each for each in kinds if isinstance(value, typing.get_origin(each) or each)]
+            hint = (fits or kinds)[0]
             origin = typing.get_origin(hint)
         if hint is Any or hint is object:
             return value

@@ -139,10 +139,10 @@ class Tables:
     """The tables of a study, whose columns are data."""
 
     def __init__(self, data: Data, page: Page, found: Mapping[str, Found]) -> None:
-        """Shows the numbers of the sets of runs `found` on the page."""
+        """Shows the numbers of the sets of runs `found` on the page. A `Grid` has all of them."""
         self._data = data
         self._page = page
-        self._found = dict(found)
+        self._found = found
 
     def section(
         self,
