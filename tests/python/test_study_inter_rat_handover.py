@@ -5,22 +5,20 @@ from typing import Any
 import polars as pl
 import pytest
 
-import fadeout
-from fadeout.studies.inter_rat_handover import behaviours, radio, study
+from fadeout.studies.inter_rat_handover import behaviours, study
+from fadeout.studies.inter_rat_handover.radio import measure_radio, over_radio
 from fadeout.studies.inter_rat_handover.runs import (
-    CELL_SETTINGS,
     CELLS,
     DATA,
-    FIRST,
+    LISTS,
     ROWS,
     TOLERANCES,
-    Effort,
-    Setting,
+    Cell,
     convergence,
-    found,
-    job,
+    measure,
+    over_links,
 )
-from fadeout.study import Change, Numbers, Runs, Spread, ThreadRunner, overrides
+from fadeout.study import At, Change, Choice, Effort, Grid, Job, Numbers, Runs, Spread, ThreadRunner
 
 WIDTH_S = 0.03
 
@@ -49,24 +47,31 @@ def test_a_rate_that_falls_again_is_not_back():
     assert convergence(never, 200 * WIDTH_S)["time_s"] == pytest.approx(200 * WIDTH_S)
 
 
-def numbers_of(runs: Runs[Effort], *settings: Setting, **level: Any) -> dict[Setting, Numbers]:
-    """Returns the numbers of each setting with the first seed."""
-    results = found(runs, "setting", {(each,): each for each in settings}, **level)
-    return {each: results[each,][0] for each in settings}
+EFFORT = Effort(seeds=1)
+
+
+def at(**parts: Any) -> At:
+    """Returns a point with the first seed."""
+    return At(parts, 1, EFFORT)
 
 
 @pytest.fixture(scope="module")
 def runs() -> Runs[Effort]:
-    return Runs(ThreadRunner(workers=1), Effort(seeds=1))
+    return Runs(ThreadRunner(workers=1), EFFORT)
+
+
+def grid(runs: Runs[Effort], **lists: list[Choice]) -> Grid:
+    """Returns the sets of runs of the study. Some lists of the file may be shorter."""
+    return Grid(DATA, runs, study.READERS, {**LISTS, **lists}, study.MAKERS)
 
 
 def test_forwarding_loses_nothing_and_bicasting_what_waits_at_the_source(runs: Runs[Effort]):
-    for row in ROWS[:2]:
-        results = numbers_of(runs, *(row.setting(cell) for cell in CELLS))
-        for setting, one in results.items():
-            if setting.scheme == "forwarding":
+    for row in ROWS["figure4"][:2]:
+        for cell in CELLS:
+            (one,) = runs.each([over_links(at(row=row, cell=cell))], measure)
+            if cell.scheme == "forwarding":
                 assert (one["lost"], one["retransmissions"]) == (0, 0)
-            elif setting.is_fast:
+            elif cell.is_fast:
                 # The window has 44 segments. Lost are those that neither left in 10 ms nor are in
                 # flight.
                 assert 33 <= one["lost"] <= 43
@@ -76,14 +81,14 @@ def test_forwarding_loses_nothing_and_bicasting_what_waits_at_the_source(runs: R
 
 
 def test_a_longer_bicast_doubles_what_it_does_not_lose(runs: Runs[Effort]):
-    setting = Setting(1.0, 1.0, 10.0, True, "bicasting", bicast_ms=1000.0)
-    one = numbers_of(runs, setting)[setting]
+    (one,) = runs.each([over_links(at(begins_ms_before=1000.0))], measure)
     assert one["lost"] == 0
     assert one["doubled"] > 30
 
 
 def test_what_the_paper_quotes_stands_beside_runs_of_its_own_figures(runs: Runs[Effort]):
-    rows = study.quoted(found(runs, "figure row cell", CELL_SETTINGS))
+    sets = grid(runs)
+    rows = study.quoted(sets["figure4"] | sets["figure5"])
     assert len(rows) == 9
     increase = {(row["after_mbps"], row["rtt_ms"]): row for row in rows if row["figure"] == "2"}
     assert increase[100.0, 10.0]["forwarding_published_most_s"] == 3.2
@@ -108,13 +113,17 @@ def test_published_numbers_have_the_tolerance_of_the_published_file():
     assert time_s.check(0.0).high == 0.03
 
 
+def over_the_radio(runs: Runs[Effort], cell: Cell, **parts: Any) -> Numbers:
+    """Returns the numbers of a run with the radio."""
+    return runs.each([over_radio(at(cell=cell, **parts))], measure_radio)[0]
+
+
 def test_with_a_radio_forwarding_loses_nothing_and_bicasting_what_waits(runs: Runs[Effort]):
-    settings = [FIRST.setting(cell) for cell in CELLS if cell.is_fast]
-    results = numbers_of(runs, *settings, run=radio.job, read=radio.read)
-    for setting, one in results.items():
+    for cell in CELLS[2:]:
+        one = over_the_radio(runs, cell)
         # The interruption of 100 ms, and the transport over both radios.
         assert 0.1 <= one["gap_s"] < 0.3
-        if setting.scheme == "forwarding":
+        if cell.scheme == "forwarding":
             assert (one["lost"], one["retransmissions"]) == (0, 0)
             assert one["forwarded"] > 30
         else:
@@ -123,8 +132,7 @@ def test_with_a_radio_forwarding_loses_nothing_and_bicasting_what_waits(runs: Ru
 
 
 def test_packets_have_the_papers_rates_over_the_radio(runs: Runs[Effort]):
-    setting = ROWS[1].setting(CELLS[2])
-    one = numbers_of(runs, setting, run=radio.job, read=radio.read)[setting]
+    one = over_the_radio(runs, CELLS[2], row=ROWS["figure4"][1])
     # TCP's and IP's headers take 2.7 % of 5 Mbit/s.
     assert one["old_mbps"] == pytest.approx(5 * 1460 / 1500, rel=0.06)
     assert one["new_mbps"] == pytest.approx(5 * 1460 / 1500, rel=0.1)
@@ -132,34 +140,39 @@ def test_packets_have_the_papers_rates_over_the_radio(runs: Runs[Effort]):
 
 @pytest.mark.parametrize("change", DATA.all("radio-change", Change), ids=lambda one: one.name)
 def test_every_change_of_the_radio_is_of_a_key(change: Change):
-    pairs = {**radio.values(FIRST.setting(CELLS[-1]), 1), **change.values}
-    fadeout.check(radio.SCENARIO, set=overrides(pairs))
+    over_radio(at(change=change, cell=CELLS[-1])).check()
 
 
-def test_every_behaviour_is_a_scenario():
-    for each in behaviours.behaviours():
-        if each.start_ms == 10.0:
-            one = job(each.setting(), 1)
-            fadeout.check(one.scenario, set=one.overrides)
+def test_behaviours_are_all_combinations_and_each_is_a_scenario():
+    jobs: list[Job] = []
+
+    class Listed(Runs[Effort]):
+        """Runs that are listed, and not done."""
+
+        def over_seeds(self, points, job, read, seeds=None):
+            """Lists the run of each point."""
+            jobs.extend(job(point, 1) for point in points)
+            return {}
+
+    grid(Listed(ThreadRunner(workers=1), EFFORT)).found("behaviours")
+    assert len(set(jobs)) == 8 * 4 * 3 * 2 * 2
+    for job in jobs[::2]:
+        job.check()
 
 
-def test_behaviours_are_all_combinations_and_have_their_pace(
-    runs: Runs[Effort], monkeypatch: pytest.MonkeyPatch
-):
-    assert len(set(behaviours.behaviours())) == 8 * 4 * 3 * 2 * 2
+def test_behaviours_have_their_pace(runs: Runs[Effort]):
     late = "RFC 6582, slow but steady"
-    kept = (
-        {"RFC 6675 (SACK)", late},
-        {"gaps after 200 ms (RFC 1122)"},
-        {"smallest timeout 200 ms"},
-        {"none"},
-    )
-    few = [
-        [choice for choice in axis if choice.name in names]
-        for axis, names in zip(behaviours.AXES, kept, strict=True)
-    ]
-    monkeypatch.setattr(behaviours, "AXES", few)
-    section = behaviours.section(runs)
+    kept = {
+        "sender": {"RFC 6675 (SACK)", late},
+        "receiver": {"gaps after 200 ms (RFC 1122)"},
+        "timer": {"smallest timeout 200 ms"},
+        "transmit": {"none"},
+    }
+    few = {
+        axis: [choice for choice in DATA.all(axis, Choice) if choice.name in names]
+        for axis, names in kept.items()
+    }
+    section = behaviours.section(grid(runs, **few)["behaviours"])
     assert section.table is not None
     found = {(row["sender"], row["bicast_ms_before"]): row for row in section.table.data}
     assert len(found) == 4

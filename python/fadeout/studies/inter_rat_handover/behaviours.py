@@ -1,78 +1,34 @@
 """The search for a sender that repairs one segment in each 200 ms."""
 
-import itertools
 import math
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any
 
-from fadeout.studies.inter_rat_handover.runs import (
-    DATA,
-    PAGE,
-    STATED_STARTS_MS,
-    Effort,
-    Setting,
-    job,
-    read,
-)
-from fadeout.study import Choice, Job, Runs, Section
-
-AXES = [DATA.all(axis, Choice) for axis in ("sender", "receiver", "timer", "transmit")]
-"""Documented senders, receivers, retransmission timers and rules for new data."""
+from fadeout.studies.inter_rat_handover.runs import PAGE
+from fadeout.study import Found, Section
 
 PACE_S = 0.2
 """Time of the paper for each segment sent again, from its tables, seconds."""
 NEAR = 1.5
 """Factor within which a time or a number counts as the paper's, as in published.toml."""
-SEEDS = 1
-"""Seeds for each behaviour."""
 SHOWN = 8
 
 PAPER_S = {10.0: 9.3, 50.0: 8.91}
 """The paper's time, by the start of bicasting in ms."""
 
-
-@dataclass(frozen=True)
-class Behaviour:
-    """A choice of each axis, and the start of bicasting."""
-
-    choices: tuple[Choice, ...]
-    start_ms: float
-
-    def setting(self) -> Setting:
-        """Returns the setting of the paper's first row with this behaviour."""
-        values = {key: value for each in self.choices for key, value in each.values.items()}
-        return Setting(1.0, 1.0, 10.0, True, "bicasting", self.start_ms).changed(values)
+NUMBERS = ("retransmissions", "timeouts", "silence_s", "spacing_s", "time_s")
 
 
-def behaviours() -> list[Behaviour]:
-    """Returns all combinations."""
-    return [
-        Behaviour(choices, start)
-        for choices in itertools.product(*AXES)
-        for start in STATED_STARTS_MS
-    ]
-
-
-def section(runs: Runs[Effort]) -> Section:
+def section(found: Found) -> Section:
     """Returns the section on the documented behaviours that could give the paper's times."""
-
-    def of(behaviour: Behaviour, seed: int) -> Job:
-        return job(behaviour.setting(), seed)
-
-    found = runs.over_seeds(behaviours(), of, read, SEEDS)
-    names = ("sender", "receiver", "timer", "limited_transmit")
     records: list[dict[str, Any]] = [
         {
-            **dict(zip(names, (choice.name for choice in each.choices), strict=True)),
-            "bicast_ms_before": each.start_ms,
-            "published_s": PAPER_S[each.start_ms],
-            **{
-                name: None if math.isnan(numbers[name]) else numbers[name]
-                for name in ("retransmissions", "timeouts", "silence_s", "spacing_s", "time_s")
-            },
+            **(labels := found.labels(point)),
+            "published_s": PAPER_S[labels["bicast_ms_before"]],
+            **{name: None if math.isnan(one[name]) else one[name] for name in NUMBERS},
         }
-        for each, (numbers,) in found.items()
+        for point in found
+        for one in found[point]
     ]
     ranked = sorted(records, key=distance)
     near = [record for record in records if distance(record) <= math.log(NEAR)]
@@ -81,7 +37,7 @@ def section(runs: Runs[Effort]) -> Section:
     groups = {
         (one["sender"], one["receiver"], one["bicast_ms_before"]): one for one in reversed(ranked)
     }
-    start_ms = STATED_STARTS_MS[0]
+    start_ms = min(PAPER_S)
     return PAGE.section(
         "behaviours",
         sorted(groups.values(), key=distance)[:SHOWN],

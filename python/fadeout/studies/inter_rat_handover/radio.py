@@ -5,12 +5,10 @@ from fadeout.studies.inter_rat_handover.runs import (
     FAST_MBPS,
     FOLDER,
     SEGMENT_BYTES,
-    Setting,
     recovery,
+    setting,
 )
-from fadeout.study import Job, Values, overrides, spread
-
-SCENARIO = FOLDER / "radio.toml"
+from fadeout.study import At, Job, spread
 
 LTE = "cell.lte.radio"
 
@@ -20,34 +18,30 @@ headers of RLC and MAC in a block.
 """
 
 
-def values(setting: Setting, seed: int) -> Values:
-    """Returns the overrides of a setting.
+def over_radio(at: At) -> Job:
+    """Returns the run of a point.
 
     The seed moves the start of the flow by a part of a segment's transmission time. It also draws
     the errors of transmissions in LTE.
     """
-    start_s = 1 + spread(seed) * SEGMENT_BYTES * 8 / (setting.before * 1e6)
-    wire = FAST_MBPS if setting.is_fast else setting.before
-    given = {
+    ours = setting(at)
+    start_s = 1 + spread(at.seed) * SEGMENT_BYTES * 8 / (ours.before * 1e6)
+    wire = FAST_MBPS if ours.is_fast else ours.before
+    values = {
         "link.internet.rate": f"{wire:g} Mbit/s",
-        "link.internet.delay": f"{setting.rtt_ms / 2:g} ms",
-        f"{LTE}.downlink-rate": f"{setting.before * 1e6 / NET:.0f}",
-        f"{LTE}.uplink-rate": f"{setting.before * 1e6 / NET:.0f}",
-        "rab.umts.downlink.rate": f"{setting.after * 1e6 / NET:.0f} bit/s",
-        "mobility-management.data": setting.scheme,
+        "link.internet.delay": f"{ours.rtt_ms / 2:g} ms",
+        f"{LTE}.downlink-rate": f"{ours.before * 1e6 / NET:.0f}",
+        f"{LTE}.uplink-rate": f"{ours.before * 1e6 / NET:.0f}",
+        "rab.umts.downlink.rate": f"{ours.after * 1e6 / NET:.0f} bit/s",
+        "mobility-management.data": ours.scheme,
         "flow.download.start": f"{start_s:.9f} s",
     }
-    if setting.scheme == "bicasting":
-        given["mobility-management.bicast-before"] = f"{setting.bicast_ms:g} ms"
-    return {**given, **dict(setting.extra)}
+    if ours.scheme == "bicasting":
+        values["mobility-management.bicast-before"] = f"{ours.bicast_ms:g} ms"
+    return at.job(FOLDER / "radio.toml", values, with_tables=True)
 
 
-def job(setting: Setting, seed: int) -> Job:
-    """Returns the run of a setting."""
-    return Job(SCENARIO, overrides(values(setting, seed)), seed=seed, with_tables=True)
-
-
-def read(results: Results) -> dict[str, float]:
+def measure_radio(results: Results) -> dict[str, float]:
     """Returns the retransmissions, times and packets of a run, as those of a handover of links."""
     row = results.handovers.row(0, named=True)
     return {

@@ -1,37 +1,32 @@
 """The paper's settings and numbers, the runs over links, and the numbers read from them."""
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
 import polars as pl
 
-from fadeout import study
 from fadeout.results import Results
 from fadeout.study import (
-    Change,
-    Choice,
+    At,
     Data,
-    Found,
     Job,
     Page,
-    Runs,
     Tolerance,
     Values,
     claims_of,
-    overrides,
+    name_of,
     published,
     spread,
 )
-from fadeout.study.found import Point
-from fadeout.study.job import Reader
 
 FOLDER = Path(__file__).parent
 DATA = Data.read(FOLDER)
 PUBLISHED = published(FOLDER)
 CLAIMS = claims_of(PUBLISHED)
+TOLERANCES = {name: Tolerance(**rule) for name, rule in PUBLISHED["tolerance"].items()}
 
 STOP_S: float = PUBLISHED["setup"]["stated"]["dl_stop_s"]
 """Time at which the source stops sending, seconds."""
@@ -39,22 +34,7 @@ SEGMENT_BYTES = 1500
 
 FAST_MBPS = 155.0
 
-STATED_STARTS_MS = (10.0, 50.0)
-"""Starts of bicasting that the paper states, ms before the command."""
-
 TCP = "flow.download.tcp"
-
-
-@dataclass(frozen=True)
-class Questions:
-    """Points of the paper's open questions. `study.toml` explains them."""
-
-    bicast_starts_ms: tuple[float, ...]
-    rates_mbps: tuple[float, ...]
-    rtts_ms: tuple[float, ...]
-    limits: tuple[float, ...]
-    downloads: tuple[tuple[float, ...], ...]
-    loss_every_s: float
 
 
 @dataclass(frozen=True)
@@ -64,21 +44,11 @@ class Setting:
     before: float
     after: float
     rtt_ms: float
-    is_fast: bool
+    is_fast: bool = True
     """True if S1 has 155 Mbit/s. False for the rate of the radio."""
-    scheme: str
+    scheme: str = "bicasting"
     bicast_ms: float = 10.0
     """Time from the start of bicasting to the command, ms."""
-    extra: tuple[tuple[str, str], ...] = field(default=())
-
-    @property
-    def name(self) -> str:
-        """Name of the setting in tables."""
-        return f"{self.before:g} to {self.after:g} Mbit/s, {self.rtt_ms:g} ms"
-
-    def changed(self, values: Values) -> "Setting":
-        """Returns the setting with other overrides."""
-        return replace(self, extra=tuple({**dict(self.extra), **values}.items()))
 
     def values(self, seed: int) -> Values:
         """Returns the overrides of the setting.
@@ -104,7 +74,7 @@ class Setting:
         values["handover.to-umts.data"] = self.scheme
         if self.scheme == "bicasting":
             values["handover.to-umts.bicast-before"] = f"{self.bicast_ms:g} ms"
-        return {**values, **dict(self.extra)}
+        return values
 
 
 @dataclass(frozen=True)
@@ -146,37 +116,119 @@ class Row:
     cells: Mapping[str, tuple[float, float]] = field(hash=False)
     """Published retransmissions and times in s, by the name of the cell."""
 
+    @classmethod
+    def of(cls, figure: str, row: Mapping[str, Any]) -> "Row":
+        """Returns a row of `published.toml`."""
+        before, after = (row.get(key, row.get("rate_mbps")) for key in ("from_mbps", "to_mbps"))
+        cells = {cell.name: tuple(row[cell.column][:2]) for cell in CELLS}
+        return cls(figure, before, after, row["rtt_ms"], cells)
+
     @property
     def name(self) -> str:
         """Name of the row in tables."""
-        return self.setting(FAST_BICASTING).name
+        return f"{self.before:g} to {self.after:g} Mbit/s, {self.rtt_ms:g} ms"
 
     def data(self) -> dict[str, Any]:
         """Returns the columns of a data file that identify the row."""
-        return {"before_mbps": self.before, "after_mbps": self.after, "rtt_ms": self.rtt_ms}
-
-    def setting(self, cell: Cell) -> Setting:
-        """Returns the setting of a cell."""
-        return Setting(self.before, self.after, self.rtt_ms, cell.is_fast, cell.scheme)
+        rates = {"before_mbps": self.before, "after_mbps": self.after}
+        return {"figure": self.figure, **rates, "rtt_ms": self.rtt_ms}
 
 
-ROWS = tuple(
-    Row(
-        figure,
-        row.get("from_mbps", row.get("rate_mbps")),
-        row.get("to_mbps", row.get("rate_mbps")),
-        row["rtt_ms"],
-        {cell.name: tuple(row[cell.column][:2]) for cell in CELLS},
-    )
-    for figure in ("figure4", "figure5")
-    for row in PUBLISHED[figure]
-)
-FIRST = ROWS[0]
-CELL_SETTINGS = {(row.figure, row, cell): row.setting(cell) for row in ROWS for cell in CELLS}
-"""The settings of figures 4 and 5."""
+@dataclass(frozen=True)
+class Download:
+    """A download of section 3."""
 
-QUESTIONS = DATA.one("questions", Questions)
-TOLERANCES = {name: Tolerance(**rule) for name, rule in PUBLISHED["tolerance"].items()}
+    rate_mbps: float
+    rtt_ms: float
+
+    def data(self) -> dict[str, float]:
+        """Returns the columns of a data file that identify the download."""
+        return {"rate_mbps": self.rate_mbps, "rtt_ms": self.rtt_ms}
+
+
+ROWS = {
+    figure: [Row.of(figure, row) for row in PUBLISHED[figure]] for figure in ("figure4", "figure5")
+}
+FIRST = ROWS["figure4"][0]
+
+LOSS_EVERY_S: float = DATA["questions"]["loss-every-s"]
+"""Time between two losses of a cell in section 3, seconds."""
+
+LISTS: Mapping[str, Sequence[Any]] = {
+    **ROWS,
+    "cell": CELLS,
+    "limits": [None, *map(float, DATA["questions"]["limits"])],
+    "downloads": DATA.all("download", Download),
+}
+"""Lists of the sets of runs that are not tables of `study.toml`."""
+
+
+def setting(at: At) -> Setting:
+    """Returns the setting of a point, which may have a row and a cell of a figure.
+
+    Without a row it has the paper's first one, and without a cell bicasting over the fast S1.
+    """
+    row: Row = at.get("row", FIRST)
+    cell: Cell = at.get("cell", FAST_BICASTING)
+    start_ms = at.get("bicast_ms_before", at.get("begins_ms_before", 10.0))
+    rtt_ms = at.get("rtt_ms", row.rtt_ms)
+    return Setting(row.before, row.after, rtt_ms, cell.is_fast, cell.scheme, start_ms)
+
+
+def over_links(at: At) -> Job:
+    """Returns the run of a point over links. The source's buffer may have a limit, as in note 1."""
+    limit = at.get("limit_round_trips", None)
+    limited = {} if limit is None else {"handover.to-umts.source-limit": f"{limit:g}"}
+    return handover(at, setting(at), limited)
+
+
+def without_data(at: At) -> Job:
+    """Returns the run of figure 1's axes, where all data in transit are lost.
+
+    In the paper's worst case the window is the bandwidth-delay product.
+    """
+    rate, rtt_ms = at["rate_mbps"], at["rtt_ms"]
+    segments = max(4, round(rate * 1e6 * rtt_ms / 1e3 / 8 / 1500) + 2)
+    window = {f"{TCP}.receive-window": str(segments * 1460)}
+    return handover(at, Setting(rate, rate, rtt_ms, scheme="none"), window)
+
+
+def lost_cell(at: At) -> Job:
+    """Returns the run of section 3, in which the old cell forwards data or none."""
+    rate, rtt_ms = at["download"].rate_mbps, at["download"].rtt_ms
+    scheme = "forwarding" if at["forward_handover"] else "none"
+    return handover(at, Setting(rate, rate, rtt_ms, scheme=scheme))
+
+
+TODAY_RTT_MS = 50.0
+"""Round trip of the question for today, ms."""
+
+
+def todays_stack(at: At) -> Job:
+    """Returns the run of a handover with Linux's stack, large buffers and fast wired links."""
+    rate = at["rate_mbps"]
+    today = Setting(rate, rate, TODAY_RTT_MS, scheme=name_of(at["scheme"]))
+    return handover(at, today, lengths(rate))
+
+
+def both_cells(at: At) -> Job:
+    """Returns the run of a multipath download whose first path ends."""
+    rate = f"{at['rate_mbps']:g} Mbit/s"
+    links = [f"link.{cell}{way}.rate" for way in ("", ".reverse") for cell in ("lte", "umts")]
+    values = {**dict.fromkeys(links, rate), **lengths(at["rate_mbps"])}
+    return at.job(FOLDER / "multipath.toml", values, with_tables=True)
+
+
+def lengths(rate: float) -> Values:
+    """Returns the start of the flow and the end of the run, which are shorter at high rates."""
+    start, end = ("80 s", "110 s") if rate < 1000 else ("84 s", "98 s")
+    return {"flow.download.start": start, "duration": end}
+
+
+def handover(at: At, setting: Setting, values: Values | None = None) -> Job:
+    """Returns the run of a setting over links, with further overrides."""
+    given = {**setting.values(at.seed), **(values or {})}
+    return at.job(FOLDER / "scenario.toml", given, with_tables=True)
 
 
 WINDOW = 10
@@ -189,99 +241,35 @@ BEFORE_S = 5.0
 """Time before the command over which the previous rate is measured, seconds."""
 
 
-@dataclass(frozen=True, kw_only=True)
-class Effort(study.Effort):
-    """Number of seeds. A seed sets the phase of the command within the time of a segment."""
+LOST = ("lost_waiting", "lost_later", "lost_forwarding", "lost_at_target")
+"""Counts of lost packets."""
 
 
-def job(setting: Setting, seed: int, values: Values | None = None) -> Job:
-    """Returns the run of a setting over links."""
-    given = {**setting.values(seed), **(values or {})}
-    return Job(FOLDER / "scenario.toml", overrides(given), seed=seed, with_tables=True)
-
-
-def read(results: Results) -> dict[str, float]:
+def measure(results: Results) -> dict[str, float]:
     """Returns the retransmissions, times and packets of a run."""
     row = results.link_handovers.row(0, named=True)
-    counts = (
-        "forwarded_waiting",
-        "forwarded_later",
-        "bicast",
-        "doubled",
-        "reordered",
-        "lost_waiting",
-        "lost_later",
-        "lost_forwarding",
-        "lost_at_target",
-    )
+    counts = ("forwarded_waiting", "forwarded_later", "bicast", "doubled", "reordered", *LOST)
     return {
         **recovery(results, row["commanded_s"]),
         **{name: float(row[name]) for name in counts},
-        "lost": float(
-            row["lost_waiting"] + row["lost_later"] + row["lost_forwarding"] + row["lost_at_target"]
-        ),
+        "lost": float(sum(row[name] for name in LOST)),
         "gap_s": row["downlink_gap_s"],
     }
 
 
-def found(
-    runs: Runs[Effort],
-    axes: str,
-    settings: Mapping[Point, Setting],
-    run: Callable[[Setting, int], Job] = job,
-    read: Reader[dict[str, float]] = read,
-    seeds: int | None = None,
-) -> Found:
-    """Returns the numbers of each setting over the seeds, by its point on `axes`."""
-    of_setting = runs.over_seeds(dict.fromkeys(settings.values()), run, read, seeds)
-    return Found(tuple(axes.split()), {at: of_setting[each] for at, each in settings.items()})
+def measure_both_cells(results: Results) -> dict[str, float]:
+    """Returns the numbers of a run without a handover, as `measure` does.
 
-
-BICASTING = Setting(1.0, 1.0, 10.0, True, "bicasting")
-"""The paper's first row with bicasting over the fast S1."""
-
-
-def limited(setting: Setting, round_trips: float | None) -> Setting:
-    """Returns the setting of note 1, with a limit of the source's buffer in round trips."""
-    if round_trips is None:
-        return setting
-    return setting.changed({"handover.to-umts.source-limit": f"{round_trips:g}"})
-
-
-def over_axes() -> dict[Point, Setting]:
-    """Returns the settings of figure 1's axes, by rate in Mbit/s and round trip in ms.
-
-    All data in transit are lost. In the paper's worst case the window is the bandwidth-delay
-    product.
+    The previous rate is half of the rate over both cells.
     """
-    settings: dict[Point, Setting] = {}
-    for rate in QUESTIONS.rates_mbps:
-        for rtt in QUESTIONS.rtts_ms:
-            segments = max(4, round(rate * 1e6 * rtt / 1e3 / 8 / 1500) + 2)
-            values = {f"{TCP}.receive-window": str(segments * 1460)}
-            settings[rate, rtt] = Setting(rate, rate, rtt, True, "none").changed(values)
-    return settings
-
-
-def forward_settings() -> dict[Point, Setting]:
-    """Returns the settings of section 3.
-
-    A point has the DRX cycle, whether data are forwarded, rate in Mbit/s and round trip in ms.
-    """
+    again = results.retransmissions["time_s"] >= STOP_S
+    late = results.timeouts["time_s"] >= STOP_S
+    whole = results.throughput.filter(results.throughput["flow"].cast(str) == "download")
     return {
-        (outage, scheme == "forwarding", rate, rtt): Setting(rate, rate, rtt, True, scheme).changed(
-            outage.values
-        )
-        for outage in DATA.all("outage", Choice)
-        for scheme in ("forwarding", "none")
-        for rate, rtt in QUESTIONS.downloads
-    }
-
-
-def changed(changes: Iterable[Change]) -> dict[Point, Setting]:
-    """Returns the settings of the paper's first row with each change, by change and cell."""
-    return {
-        (one, cell): FIRST.setting(cell).changed(one.values) for one in changes for cell in CELLS
+        "retransmissions": float(again.sum()),
+        "timeouts": float(late.sum()),
+        "lost": float(results.drops["time_s"].is_between(STOP_S, STOP_S + 1).sum()),
+        **convergence(whole, STOP_S, share=0.5),
     }
 
 

@@ -4,33 +4,34 @@ import math
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from fadeout.studies.inter_rat_handover import behaviours, claims, figures, radio
+from fadeout.studies.inter_rat_handover import behaviours, claims, figures
+from fadeout.studies.inter_rat_handover.radio import measure_radio, over_radio
 from fadeout.studies.inter_rat_handover.runs import (
-    CELL_SETTINGS,
     CELLS,
     DATA,
     FAST_BICASTING,
     FIRST,
+    LISTS,
+    LOSS_EVERY_S,
     PAGE,
     PUBLISHED,
-    QUESTIONS,
     ROWS,
     SEGMENT_BYTES,
-    STATED_STARTS_MS,
-    Effort,
     Row,
-    Setting,
-    changed,
-    forward_settings,
-    found,
-    job,
-    limited,
-    over_axes,
+    both_cells,
+    lost_cell,
+    measure,
+    measure_both_cells,
+    over_links,
+    todays_stack,
+    without_data,
 )
-from fadeout.studies.inter_rat_handover.today import TODAY, today
-from fadeout.study import Change, Choice, Found, Runs, Section, Study, Tables
+from fadeout.study import At, Effort, Found, Grid, Runs, Section, Study, Tables
 from fadeout.study.found import Point
 from fadeout.study.tables import Column
+
+READERS = (measure, measure_radio, measure_both_cells)
+MAKERS = (over_links, over_radio, without_data, lost_cell, todays_stack, both_cells)
 
 NEVER_S = 20.0
 """Time to the old rate above which it is not reached in the rest of a run, seconds."""
@@ -38,36 +39,34 @@ NEVER_S = 20.0
 
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
     """Yields the sections of the report."""
-    links = found(runs, "figure row cell", CELL_SETTINGS)
-    over_radio = found(runs, "figure row cell", CELL_SETTINGS, radio.job, radio.read)
-    tables = Tables(DATA, PAGE, {"links": links})
-    for figure in ("figure4", "figure5"):
+    grid = Grid(DATA, runs, READERS, LISTS, MAKERS)
+    tables = Tables(DATA, PAGE, grid)
+    links, with_radio = grid["figure4"] | grid["figure5"], grid["radio"]
+    for figure in ROWS:
         yield tables.section(figure, columns=PUBLISHED_CELLS)
-    yield tables.section("radio", over_radio, PUBLISHED_CELLS | of_both(links, over_radio))
-    yield PAGE.claims(claims.of_text(runs))
-    yield PAGE.claims(claims.of_figures(links, over_radio), "figure-claims")
-    yield behaviours.section(runs)
-    starts = {start: f"{start:g} ms" for start in STATED_STARTS_MS}
-    yield tables.section("stacks", stacks(runs), starts=starts)
+    yield tables.section("radio", columns=PUBLISHED_CELLS | of_both(links, with_radio))
+    yield PAGE.claims(claims.of_text(grid))
+    yield PAGE.claims(claims.of_figures(links, with_radio), "figure-claims")
+    yield behaviours.section(grid["behaviours"])
+    starts = {start: f"{start:g} ms" for start in behaviours.PAPER_S}
+    yield tables.section("stacks", starts=starts)
     yield PAGE.section("arithmetic", arithmetic())
-    changes, of_radio = (DATA.all(key, Change) for key in ("change", "radio-change"))
-    yield tables.section("assumptions", found(runs, "change cell", changed(changes)))
-    at_radio = found(runs, "change cell", changed(of_radio), radio.job, radio.read)
-    yield tables.section("radio-assumptions", at_radio)
-    yield tables.section("note2", bicast_times(runs), {"published_s": stated_s})
-    yield tables.section("note1", source_limits(runs))
-    axes = found(runs, "rate_mbps rtt_ms", over_axes())
-    drawn = figures.axes(tables.records("figure1", axes))
-    yield tables.section("figure1", axes, figures={"axes": drawn})
-    yield forward_handover(tables, runs)
-    yield tables.section("today", today(runs), today=TODAY)
+    yield tables.section("assumptions")
+    yield tables.section("radio-assumptions")
+    yield tables.section("note2", columns={"published_s": stated_s})
+    yield tables.section("note1")
+    drawn = figures.axes(tables.records("figure1"))
+    yield tables.section("figure1", figures={"axes": drawn})
+    yield forward_handover(tables, grid["forward-handover"])
+    today = grid["today"] | grid["both-cells"]
+    yield tables.section("today", today.picked(sorted(today, key=lambda point: point[0])))
     yield PAGE.section("quoted", quoted(links))
     yield appendix_b(runs)
 
 
 PUBLISHED_CELLS: dict[str, Column] = {
-    "published_retransmissions": lambda at: at[1].cells[at[2].name][0],
-    "published_s": lambda at: at[1].cells[at[2].name][1],
+    "published_retransmissions": lambda at: at[0].cells[at[1].name][0],
+    "published_s": lambda at: at[0].cells[at[1].name][1],
 }
 """Columns with the numbers of figures 4 and 5."""
 
@@ -89,36 +88,15 @@ def of_both(links: Found, over_radio: Found) -> dict[str, Column]:
     }
 
 
-def stacks(runs: Runs[Effort]) -> Found:
-    """Returns the recoveries of TCP stacks that the paper may have used."""
-    settings = {
-        (stack, start): Setting(1.0, 1.0, 10.0, True, "bicasting", start).changed(stack.values)
-        for stack in DATA.all("stack", Choice)
-        for start in STATED_STARTS_MS
-    }
-    return found(runs, "stack bicast_ms_before", settings)
-
-
 def arithmetic() -> list[dict[str, Any]]:
     """Returns the published times beside those that follow from the published losses."""
     records = []
-    for row in ROWS:
-        if row.figure == "figure4":
-            count, time_s = row.cells[FAST_BICASTING.name]
-            segment_s = SEGMENT_BYTES * 8 / (row.after * 1e6)
-            record = {"_name": row.name, "retransmissions": count, "published_s": time_s}
-            records.append(record | {"expected_s": 1.0 + count * (0.2 + segment_s)})
+    for row in ROWS["figure4"]:
+        count, time_s = row.cells[FAST_BICASTING.name]
+        segment_s = SEGMENT_BYTES * 8 / (row.after * 1e6)
+        record = {"_name": row.name, "retransmissions": count, "published_s": time_s}
+        records.append(record | {"expected_s": 1.0 + count * (0.2 + segment_s)})
     return records
-
-
-def bicast_times(runs: Runs[Effort]) -> Found:
-    """Returns the recoveries of note 2, by the start of bicasting."""
-    settings = {
-        (rtt, start): Setting(1.0, 1.0, rtt, True, "bicasting", start)
-        for rtt in (10.0, 100.0)
-        for start in QUESTIONS.bicast_starts_ms
-    }
-    return found(runs, "rtt_ms begins_ms_before", settings)
 
 
 def stated_s(at: Point) -> float | None:
@@ -127,30 +105,19 @@ def stated_s(at: Point) -> float | None:
     stated = {(10.0, 50.0): note2["1to1_10ms_s"], (100.0, 50.0): note2["1to1_100ms_s"]}
     stated |= {
         (row.rtt_ms, 10.0): row.cells[FAST_BICASTING.name][1]
-        for row in ROWS
-        if (row.before, row.after) == (1.0, 1.0)
+        for row in ROWS["figure4"]
+        if row.before == FIRST.before
     }
     return stated.get(at)
 
 
-def source_limits(runs: Runs[Effort]) -> Found:
-    """Returns the recoveries of note 1: the source discards data beyond some round trips."""
-    settings = {
-        (rtt, limit): limited(Setting(1.0, 1.0, rtt, True, "bicasting"), limit)
-        for rtt in (10.0, 100.0)
-        for limit in (None, *QUESTIONS.limits)
-    }
-    return found(runs, "rtt_ms limit_round_trips", settings)
-
-
-def forward_handover(tables: Tables, runs: Runs[Effort]) -> Section:
+def forward_handover(tables: Tables, lost: Found) -> Section:
     """Returns the section on the share of time in recovery after a lost cell (section 3)."""
-    lost = found(runs, "drx forward_handover rate_mbps rtt_ms", forward_settings())
     columns: dict[str, Column] = {
-        "share": lambda at: lost.median(at, "time_s").mean / QUESTIONS.loss_every_s,
+        "share": lambda at: lost.median(at, "time_s").mean / LOSS_EVERY_S,
         "one_percent_every_s": lambda at: 100 * lost.median(at, "time_s").mean,
     }
-    return tables.section("forward-handover", lost, columns)
+    return tables.section("forward-handover", columns=columns)
 
 
 def quoted(links: Found) -> list[dict[str, Any]]:
@@ -165,11 +132,15 @@ def quoted(links: Found) -> list[dict[str, Any]]:
         ("3", "W-CDMA to LTE", "time_s", same["wcdma_to_lte"]),
         ("3", "LTE to W-CDMA", "time_s", same["lte_to_wcdma"]),
     ]
-    rows = {f"{row.before:g}to{row.after:g}_{row.rtt_ms:g}ms": row for row in ROWS}
+    rows = {
+        f"{row.before:g}to{row.after:g}_{row.rtt_ms:g}ms": row
+        for of_figure in ROWS.values()
+        for row in of_figure
+    }
 
     def ours_s(row: Row, scheme: str, number: str) -> list[float]:
         return [
-            links.median((row.figure, row, cell), number).mean
+            links.median((row, cell), number).mean
             for cell in CELLS
             if cell.scheme == scheme and (cell.is_fast or number == "time_s")
         ]
@@ -178,8 +149,14 @@ def quoted(links: Found) -> list[dict[str, Any]]:
     for figure, direction, number, published in quotes:
         for key, bounds in published.items():
             row = rows[key]
-            record: dict[str, Any] = {"figure": figure, "direction": direction, "_name": row.name}
-            record |= row.data()
+            record: dict[str, Any] = {
+                "figure": figure,
+                "direction": direction,
+                "_name": row.name,
+                "before_mbps": row.before,
+                "after_mbps": row.after,
+                "rtt_ms": row.rtt_ms,
+            }
             for scheme, (low, high) in (("forwarding", bounds[:2]), ("bicasting", bounds[2:])):
                 ours = ours_s(row, scheme, number)
                 record |= {
@@ -194,8 +171,9 @@ def quoted(links: Found) -> list[dict[str, Any]]:
 
 def appendix_b(runs: Runs[Effort]) -> Section:
     """Returns the section with the four plots of sequence numbers."""
-    every_ack = {"probe.congestion": '"every-ack"'}
-    results = runs.whole([job(FIRST.setting(cell), 1, every_ack) for cell in CELLS])
+    every_ack = {"probe.congestion": "every-ack"}
+    points = [At({"row": FIRST, "cell": cell}, 1, runs.effort, every_ack) for cell in CELLS]
+    results = runs.whole([over_links(at) for at in points])
     drawn = {cell.head: each for cell, each in zip(CELLS, results, strict=True)}
     return PAGE.section("appendix-b", figures={"sequences": figures.sequences(drawn)})
 
