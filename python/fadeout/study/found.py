@@ -4,6 +4,7 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
+from statistics import fmean
 from typing import Any, Self
 
 from fadeout import _names
@@ -15,6 +16,7 @@ from fadeout.study.places import (
     OTHER_LAWS,
     Law,
     mean_over_places,
+    mixed,
     ratio_over_places,
     share_in_sight,
     side_by_side,
@@ -170,6 +172,18 @@ class FoundInPlaces(Found):
     def mean(self, point: Point, name: str) -> Estimate:
         """Returns the weighted mean of a number, with its interval."""
         return mean_over_places(self[point], self._at_m(point), lambda each: each[name], self.law)
+
+    def plain_mean(self, point: Point, name: str) -> float:
+        """Returns the weighted mean of a number without its interval."""
+        return mixed(self[point], self._at_m(point), lambda each: each[name], self.law)
+
+    def of_sight(self, point: Point, name: str, sight: str) -> float:
+        """Returns the mean of a number in the places with or without line of sight."""
+        return fmean(each[name] or 0.0 for each in self[point][sight])
+
+    def count(self, point: Point) -> int:
+        """Returns the number of places."""
+        return sum(map(len, self[point].values()))
 
     def ratio(self, point: Point, base: Point, name: str) -> Estimate:
         """Returns the ratio of two weighted means, in the places that both points have."""

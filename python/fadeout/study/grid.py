@@ -7,10 +7,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
+from fadeout.results import Results
 from fadeout.study.changes import Change, Choice, combined
 from fadeout.study.data import Data
 from fadeout.study.found import Found, FoundInPlaces, Point, name_of
 from fadeout.study.job import QUIET, QUIET_CELL, Job, Reader, Values
+from fadeout.study.places import IN_SIGHT
 from fadeout.study.runs import Effort, Runs
 
 FORMS = "runs"
@@ -66,11 +68,16 @@ class At:
         """Returns the part on an axis, or the default if the set does not have the axis."""
         return self.parts.get(axis, default)
 
+    @property
+    def choices(self) -> list[Choice | Change]:
+        """Parts that are choices or changes."""
+        return [part for part in self.parts.values() if isinstance(part, Choice | Change)]
+
     def job(self, scenario: Path, values: Values, *, with_tables: bool = False) -> Job:
         """Returns the run of the choices and changes, with overrides that come before theirs."""
         common = {**self.effort.duration, **values, **self.values}
-        settings = [part for part in self.parts.values() if isinstance(part, Choice | Change)]
-        return combined(scenario, common, *settings).seeded(self.seed, with_tables=with_tables)
+        made = combined(scenario, common, *self.choices)
+        return made.seeded(self.seed, with_tables=with_tables)
 
 
 Make = Callable[[At], Job]
@@ -114,17 +121,9 @@ class Grid(Mapping[str, Found]):
 
     def found(self, name: str) -> Found:
         """Does the runs of a set and returns their numbers."""
-        form = self._forms[self._data.known("set of runs", name, self._forms)]
-        lists = self._axes(form)
-        effort = self._effort(form)
+        form = self._form(name)
+        lists, seeds, job = self._axes(form), self._effort(form).seeds, self._jobs(form)
         read = self._readers[self._data.known("reader", form.read, self._readers)]
-        make = self._maker(form)
-
-        def job(point: Point, seed: int, sight: str = "") -> Job:
-            parts = dict(zip(lists, point, strict=True))
-            made = make(At(parts, seed, effort, form.values, sight))
-            return made.seeded(seed, with_tables=made.with_tables or form.with_tables)
-
         points = list(itertools.product(*lists.values()))
         if form.in_places:
             return self._runs.in_places(
@@ -132,15 +131,40 @@ class Grid(Mapping[str, Found]):
                 points,
                 lambda point, sight, seed: job(point, seed, sight),
                 read,
-                effort.seeds,
+                seeds,
             )
-        return Found(tuple(lists), self._runs.over_seeds(points, job, read, effort.seeds))
+        return Found(tuple(lists), self._runs.over_seeds(points, job, read, seeds))
 
     def places(self, name: str) -> FoundInPlaces:
         """Does the runs of a set in places and returns their numbers."""
         found = self.found(name)
         assert isinstance(found, FoundInPlaces), f"the runs `{name}` are not in places"
         return found
+
+    def whole(self, name: str) -> dict[Point, Results]:
+        """Returns the complete results of one run of each point, for figures of single runs.
+
+        A run in a place has line of sight. The set needs no function that reads numbers.
+        """
+        form = self._form(name)
+        job = self._jobs(form)
+        points = list(itertools.product(*self._axes(form).values()))
+        made = [job(point, 1).seeded(1, with_tables=True) for point in points]
+        return dict(zip(points, self._runs.whole(made), strict=True))
+
+    def _form(self, name: str) -> Form:
+        return self._forms[self._data.known("set of runs", name, self._forms)]
+
+    def _jobs(self, form: Form) -> Callable[..., Job]:
+        """Returns the function that makes the run of a point with a seed, and in a place."""
+        make, effort, axes = self._maker(form), self._effort(form), tuple(form.axes)
+
+        def job(point: Point, seed: int, sight: str = IN_SIGHT if form.in_places else "") -> Job:
+            parts = dict(zip(axes, point, strict=True))
+            made = make(At(parts, seed, effort, form.values, sight))
+            return made.seeded(seed, with_tables=made.with_tables or form.with_tables)
+
+        return job
 
     def _axes(self, form: Form) -> dict[str, list[Any]]:
         lists = {axis: self.parts(key) for axis, key in form.axes.items()}

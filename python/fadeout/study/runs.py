@@ -69,8 +69,13 @@ class Effort:
 
     def of_sweep(self) -> Self:
         """Returns the effort of the table that changes one assumption at a time."""
-        lengths = [each for each in (self.duration_s, self.swept_duration_s) if each is not None]
-        return replace(self, seeds=self.swept, duration_s=min(lengths, default=None))
+        return replace(self, seeds=self.swept, duration_s=self.swept_s)
+
+    @property
+    def swept_s(self) -> float | None:
+        """Simulated time of a run in the table that changes one assumption at a time."""
+        lengths = (self.duration_s, self.swept_duration_s)
+        return min((each for each in lengths if each is not None), default=None)
 
 
 AnyEffort = TypeVar("AnyEffort", bound=Effort)
