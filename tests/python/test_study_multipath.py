@@ -7,27 +7,46 @@ from typer.testing import CliRunner
 
 import fadeout
 from fadeout.cli.app import app
-from fadeout.studies.multipath import STUDY, replication, runs
+from fadeout.studies.multipath import STUDY, study
 from fadeout.studies.multipath.claims import verdicts
 from fadeout.studies.multipath.runs import (
     BALIA,
-    BASE,
-    CHANGES,
     CLAIMED,
     COUPLINGS,
+    DATA,
     FAR,
+    LISTS,
     LTE,
-    LTE_ALONE,
     MMWAVE,
     NEAR,
     SINGLE,
     SWEPT_M,
-    VARIANTS,
-    Change,
+    Setup,
     concerning,
-    job,
+    download,
 )
-from fadeout.study import IN_SIGHT, OTHER_LAWS, SIGHTS, FoundInPlaces, ThreadRunner
+from fadeout.study import (
+    IN_SIGHT,
+    OTHER_LAWS,
+    SIGHTS,
+    At,
+    Change,
+    Choice,
+    Effort,
+    FoundInPlaces,
+    Job,
+    ThreadRunner,
+)
+
+CHANGES = DATA.all("change", Change)
+VARIANTS = DATA.all("variant", Choice)
+REPLICATED = DATA.all("replication-change", Change)
+
+
+def job(setup: Setup, *choices: Change | Choice, duration_s: float | None = None) -> Job:
+    """Returns a run at the nearest distance with line of sight."""
+    parts = {"distance_m": NEAR, "setup": setup, **{each.name: each for each in choices}}
+    return download(At(parts, 1, Effort(seeds=1, duration_s=duration_s), sight=IN_SIGHT))
 
 
 def found(near: Mapping[str, float], far: Mapping[str, float], *, spread=1.0, places: int = 6):
@@ -112,42 +131,41 @@ def test_a_change_concerns_only_what_is_there():
 
 def test_a_change_of_lte_leaves_the_other_runs_as_they_are():
     change = Change("LTE", "10 MHz", {"cell.cell-lte.bandwidth": "10 MHz"})
-    assert job(SINGLE, (NEAR, IN_SIGHT), {}, 1, change) == job(SINGLE, (NEAR, IN_SIGHT), {}, 1)
-    assert job(MMWAVE, (NEAR, IN_SIGHT), {}, 1, change) == job(MMWAVE, (NEAR, IN_SIGHT), {}, 1)
-    assert job(LTE, (NEAR, IN_SIGHT), {}, 1, change) != job(LTE, (NEAR, IN_SIGHT), {}, 1)
+    assert job(SINGLE, change) == job(SINGLE)
+    assert job(MMWAVE, change) == job(MMWAVE)
+    assert job(LTE, change) != job(LTE)
 
 
 def test_every_change_and_variant_makes_a_scenario():
-    at = (NEAR, IN_SIGHT)
-    jobs = [job(setup, at, {}, 1, change) for change in CHANGES for setup in CLAIMED]
-    jobs += [job(each.setup, at, {}, 1, each.change) for each in VARIANTS]
-    jobs += [replication.of_place(STUDY.quick, point, IN_SIGHT, 1) for point in replication.POINTS]
+    jobs = [job(setup, change) for change in CHANGES for setup in CLAIMED]
+    jobs += [job(LTE, each) for each in VARIANTS]
+    of_replication = Choice("", {**DATA.values["narrow"], **DATA.values["uplink"]})
+    jobs += [job(setup, of_replication) for setup in LISTS["replicated"]]
+    jobs += [job(SINGLE, of_replication, change) for change in REPLICATED]
     for each in dict.fromkeys(jobs):
         each.check()
 
 
 def test_a_change_of_73_ghz_leaves_28_ghz_as_it_is():
     change = next(each for each in CHANGES if each.name == "73 GHz: 400 MHz")
-    text = " ".join(job(MMWAVE, (NEAR, IN_SIGHT), {}, 1, change).overrides)
+    text = " ".join(job(MMWAVE, change).overrides)
     assert 'cell.cell-73.bandwidth="400 MHz"' in text
     assert "cell.cell-28.bandwidth" not in text
 
 
 def test_the_single_path_alone_may_be_lte():
-    made = job(LTE_ALONE, (NEAR, IN_SIGHT), {"duration": "0.2 s"}, 1)
-    (alone,) = ThreadRunner().results([made])
+    (alone,) = ThreadRunner().results([job(Setup("LTE", has_28=False), duration_s=0.2)])
     assert not len(alone.paths)
     assert 0 < alone.flows["goodput_mbps"][0] < 100
 
 
-def test_paths_keep_their_names_when_the_second_one_opens_the_connection():
-    change = Change("", "", starts_second=True)
-    (swapped,) = ThreadRunner().results(
-        [job(LTE, (NEAR, IN_SIGHT), {"duration": "0.5 s"}, 1, change)]
-    )
-    mmwave, lte = runs.paths(swapped)
-    assert mmwave["path"] == "download/1"
-    assert mmwave["goodput_mbps"] > lte["goodput_mbps"] > 0
+def test_the_first_path_is_that_of_28_ghz_in_both_directions():
+    uplink = Choice("", DATA.values["uplink"])
+    for made in (job(LTE, duration_s=0.5), job(LTE, uplink, duration_s=0.5)):
+        (run,) = ThreadRunner().results([made])
+        mmwave, lte = run.paths.to_dicts()
+        assert mmwave["path"] == "download/0"
+        assert mmwave["goodput_mbps"] > lte["goodput_mbps"] > 0
 
 
 def test_the_scenario_states_what_the_paper_states():
@@ -164,26 +182,25 @@ def test_the_study_writes_all_its_tables(
     cli: CliRunner, spend: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ):
     spend("multipath", seeds=2, other_seeds=1, swept_seeds=1, duration_s=0.05)
-    few = (CHANGES[0], CHANGES[-1])
-    monkeypatch.setattr(runs, "CHANGES", few)
-    monkeypatch.setattr(runs, "VARIANTS", VARIANTS[:4])
-    of_one = (BASE, replication.CHANGES[0])
-    points = [point for point in replication.POINTS if point[0] in of_one]
-    monkeypatch.setattr(replication, "CHANGES", of_one[1:])
-    monkeypatch.setattr(replication, "POINTS", points)
+    lists = {
+        "change": (CHANGES[0], CHANGES[-1]),
+        "variant": VARIANTS[:5],
+        "replication-change": REPLICATED[:1],
+    }
+    monkeypatch.setattr(study, "LISTS", {**LISTS, **lists})
     result = cli.invoke(app, ["study", "multipath", "--quick", "--out", "study"])
     assert result.exit_code == 0, result.output
     tables = json.loads(Path("study/results.json").read_text())
     rows = tables["distance"]
-    assert len(rows) == len(runs.MAIN) + len(runs.OTHERS)
+    assert len(rows) == 4 * len(CLAIMED) + 2 * len(LISTS["other"])
     assert {row["coupling"] for row in rows} == set(COUPLINGS)
     assert all(row["goodput_mbps_mean"] > 0 for row in rows)
     assert all(row["gain_mean"] == 1 for row in rows if row["paths"] == SINGLE.name)
-    assert len(tables["held_up"]) == len(SWEPT_M) * 4
-    assert len(tables["assumptions"]) == (1 + len(few) + len(OTHER_LAWS)) * len(SWEPT_M) * 3
+    assert len(tables["held_up"]) == len(SWEPT_M) * 5
+    assert len(tables["assumptions"]) == (1 + 2 + len(OTHER_LAWS)) * len(SWEPT_M) * 3
     replicated = {(row["paths"], row["assumption"]): row for row in tables["replication"]}
     assert replicated["28 GHz alone", "none"]["replication_50_m_mbps"] == 943
-    assert len(tables["replication"]) == len(replication.SETUPS) + 1 + len(OTHER_LAWS)
+    assert len(tables["replication"]) == len(LISTS["replicated"]) + 1 + len(OTHER_LAWS)
     report = Path("study/report.md").read_text()
     for name in ("distance", "held_up", "assumptions"):
         assert Path(f"study/figures/{name}.png").stat().st_size > 5_000

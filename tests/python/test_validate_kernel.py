@@ -207,9 +207,11 @@ def test_scenarios_that_are_given_are_cases_by_the_names_of_their_files(tmp_path
 
 def test_the_study_of_two_cells_gives_either_side_what_a_guest_has():
     from fadeout.studies.multipath import kernel
+    from fadeout.studies.multipath.study import STUDY
+    from fadeout.study import At
 
     for point in kernel.POINTS:
-        made = kernel.kernel_job(point, 1)
+        made = kernel.beside_kernel(At({"point": point}, 1, STUDY.full))
         has_kernel = any("kernel=" in value for value in made.overrides)
         assert has_kernel == (point[2] == kernel.KERNEL)
         fadeout.check(made._text(), set=list(made.overrides))

@@ -11,14 +11,9 @@ from fadeout.studies.multipath.runs import (
     Point,
     Setup,
 )
-from fadeout.study import Estimate, FoundInPlaces, Numbers, Verdict, mixed
+from fadeout.study import Estimate, FoundInPlaces, Numbers, Verdict
 
 GOODPUT = "goodput_mbps"
-
-
-def mean(found: FoundInPlaces, point: Point, name: str = GOODPUT) -> float:
-    """Returns the mean of a number over all places, without its interval."""
-    return mixed(found[point], point[0], lambda each: each[name], found.law)
 
 
 def gain(found: FoundInPlaces, point: Point) -> Estimate:
@@ -42,8 +37,8 @@ def more_than_second_mbps(found: FoundInPlaces, point: Point) -> Estimate:
 
 def verdicts(found: FoundInPlaces) -> list[Verdict]:
     """Returns the verdicts on the claims, by their checks."""
-    rtts = [f"{mean(found, (FAR, setup), 'rtt_ms'):.0f}" for setup in (LTE, SINGLE)]
-    share = mean(found, (NEAR, BALIA), "second_mbps") / (mean(found, (NEAR, BALIA)) or 1)
+    rtts = [f"{found.plain_mean((FAR, setup), 'rtt_ms'):.0f}" for setup in (LTE, SINGLE)]
+    of_lte, of_both = (found.plain_mean((NEAR, BALIA), each) for each in ("second_mbps", GOODPUT))
     return [
         Verdict(
             CLAIMS["mp_50m"],
@@ -68,6 +63,6 @@ def verdicts(found: FoundInPlaces) -> list[Verdict]:
         Verdict(
             CLAIMS["balia"],
             {"ratio": gain(found, (NEAR, BALIA))},
-            f"LTE carries {share:.0%} of BALIA's goodput at {NEAR} m",
+            f"LTE carries {of_lte / (of_both or 1):.0%} of BALIA's goodput at {NEAR} m",
         ),
     ]

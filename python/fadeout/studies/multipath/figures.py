@@ -20,14 +20,9 @@ from fadeout.plot.style import (
     new_grid,
 )
 from fadeout.studies.multipath.runs import (
-    BALIA,
-    BASE,
     COUPLINGS,
     DISTANCES_M,
-    FAR,
-    LTE,
-    MMWAVE,
-    NEAR,
+    RANGES,
     SECOND,
     SINGLE,
     Setup,
@@ -112,14 +107,6 @@ def inside(runs: Mapping[str, "Results"]) -> Figure:
     return figure
 
 
-PANELS: tuple[tuple[int, Setup, str, tuple[float, float]], ...] = (
-    (NEAR, LTE, "+ LTE", (0.6, 1.1)),
-    (FAR, LTE, "+ LTE", (1.6, 2.6)),
-    (NEAR, BALIA, "+ LTE by BALIA", (0.0, 1.0)),
-    (NEAR, MMWAVE, "+ 73 GHz", (1.2, 1.5)),
-)
-"""Panels, one for each claim: distance, setup, title, and the paper's range."""
-
 LARGEST = 3.2
 """Largest gain that is drawn. Larger ones are at the edge, with their value."""
 
@@ -128,13 +115,13 @@ def sweep(shown: Mapping[Change, Mapping["Point", "Estimate"]]) -> Figure:
     """Draws the gains of the claims, with a panel for each claim and a line for each assumption."""
     changes = list(shown)
     size = (WIDE_INCHES, 0.155 * len(changes) + 0.6)
-    with new_grid(1, len(PANELS), size=size, share_y=True) as (figure, panels):
-        for ax, (distance, setup, title, (low, high)) in zip(panels, PANELS, strict=True):
+    with new_grid(1, len(RANGES), size=size, share_y=True) as (figure, panels):
+        for ax, (point, (low, high)) in zip(panels, RANGES.items(), strict=True):
             ax.axvspan(low, high, color=PAPER, alpha=0.6, linewidth=0)
-            base = shown[BASE][distance, setup].mean
+            base = shown[changes[0]][point].mean
             ax.axvline(base, color="black", linewidth=0.8, linestyle=(0, (1, 1.5)))
             for row, change in enumerate(changes):
-                value = shown[change][distance, setup]
+                value = shown[change][point]
                 if value.mean > LARGEST:
                     ax.annotate(
                         f"{value.mean:.1f} →", (LARGEST, row), ha="right", va="center", fontsize=6
@@ -144,13 +131,14 @@ def sweep(shown: Mapping[Change, Mapping["Point", "Estimate"]]) -> Figure:
                     value.mean,
                     row,
                     xerr=value.half_width,
-                    color=BLUE if change is not BASE else BLACK,
+                    color=BLUE if row else BLACK,
                     marker="o",
                     markersize=2.5,
                     elinewidth=0.7,
                     capsize=1.2,
                 )
-            ax.set_title(f"{title}\n{distance} m", loc="left")
+            distance, setup = point
+            ax.set_title(f"{setup.added}\n{distance} m", loc="left")
             ax.set_xlim(0, LARGEST)
             ax.set_xticks(range(int(LARGEST) + 1))
             ax.grid(visible=True, axis="x")

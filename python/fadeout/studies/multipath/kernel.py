@@ -8,36 +8,21 @@ from fadeout import FadeoutError, _toml
 from fadeout.kernel import find
 from fadeout.results import Results
 from fadeout.studies.multipath.runs import (
+    CONGESTION,
     LTE,
     MMWAVE,
     MULTIPATH,
-    NARROW,
     NEAR,
     PAGE,
-    RECEIVE_WINDOW,
-    SEND_BUFFER,
     SINGLE,
-    Change,
     Effort,
     Setup,
-    job,
-    paths,
+    download,
 )
-from fadeout.study import IN_SIGHT, Job, Numbers, Runs, Section, Spread, overrides
+from fadeout.study import IN_SIGHT, At, Grid, Job, Numbers, Section, Spread, overrides
 from fadeout.validate.kernel.scenario import HZ, KERNEL_SETTINGS
 
 VERSION = "6.12"
-SEEDS = 5
-"""Maximum number of seeds for each side."""
-LENGTH_S = 4
-"""Length of a run in seconds. A kernel takes some 20 s of a processor for it at these rates."""
-
-SMALLER = Change(
-    "28 and 73 GHz",
-    "400 MHz",
-    {**NARROW, SEND_BUFFER: "4 MiB"},
-)
-"""Smaller carriers to save time, and buffers of Linux's default size."""
 
 KERNEL, OURS = f"Linux {VERSION}", "fadeout"
 SIDES = (KERNEL, OURS)
@@ -55,7 +40,7 @@ POINTS: list[Point] = [
 
 def why_not(effort: Effort) -> str | None:
     """Returns the reason why the section is left out. None if it is not."""
-    if effort.duration_s is not None and effort.duration_s < LENGTH_S:
+    if effort.kernel_s <= 0:
         return "Left out of a quick study: the runs with a kernel take minutes of a processor."
     try:
         find(VERSION)
@@ -64,27 +49,30 @@ def why_not(effort: Effort) -> str | None:
     return None
 
 
-def section(runs: Runs[Effort]) -> Section:
+def section(grid: Grid, effort: Effort) -> Section:
     """Returns the section that compares Linux's Multipath TCP with fadeout's."""
-    left_out = why_not(runs.effort)
+    left_out = why_not(effort)
     if left_out is not None:
         return Section("kernel", PAGE.parts["kernel"].title.text, left_out)
-    seeds = min(SEEDS, runs.effort.seeds)
-    found = runs.over_seeds(POINTS, kernel_job, measure, seeds)
-    records = [_record(point, numbers) for point, numbers in found.items()]
+    found = grid["kernel"].numbers
     return PAGE.section(
-        "kernel", records, version=VERSION, near=NEAR, length_s=LENGTH_S, seeds=seeds
+        "kernel",
+        [record(point, numbers) for (point,), numbers in found.items()],
+        version=VERSION,
+        near=NEAR,
+        length_s=effort.kernel_s,
+        seeds=len(found[POINTS[0],]),
     )
 
 
-def kernel_job(point: Point, seed: int) -> Job:
-    """Returns a run of either side."""
-    use, setup, side = point
-    made = job(setup, (NEAR, IN_SIGHT), {"duration": f"{LENGTH_S} s"}, seed, SMALLER)
-    values = {"flow.download.congestion-control": f'{{ name = "cubic", hz = {HZ} }}'}
+def beside_kernel(at: At) -> Job:
+    """Returns a run of either side, at the nearest distance with line of sight."""
+    use, setup, side = at["point"]
+    made = download(replace(at, parts={"distance_m": NEAR, "setup": setup}, sight=IN_SIGHT))
+    values = {CONGESTION: f'{{ name = "cubic", hz = {HZ} }}'}
     if side == KERNEL:
         values |= {f"node.{name}.kernel": f'"{VERSION}"' for name in ("server", "phone")}
-        values["flow.download.congestion-control"] = '"cubic"'
+        values[CONGESTION] = '"cubic"'
     else:
         values |= {
             f"flow.download.tcp.{key}": _toml.value(value) for key, value in KERNEL_SETTINGS.items()
@@ -95,14 +83,14 @@ def kernel_job(point: Point, seed: int) -> Job:
         second = '{ links = ["core-lte", "ue-lte"], backup = true }'
         values[f"{MULTIPATH}.paths"] = f'[["core-28", "ue-28"], {second}]'
     # Without the fixed receive window, both sides grow it as Linux does.
-    without = (*made.without, RECEIVE_WINDOW)
+    without = (*made.without, "flow.download.tcp.receive-window")
     return replace(made, overrides=(*made.overrides, *overrides(values)), without=without)
 
 
-def measure(results: Results) -> Numbers:
+def measure_kernel(results: Results) -> Numbers:
     """Returns the numbers of a run. Those of a missing second path are zero."""
     flow = results.flows.row(0, named=True)
-    first, second = paths(results) if len(results.paths) else (flow, {})
+    first, second = results.paths.to_dicts() if len(results.paths) else (flow, {})
     return {
         "goodput_mbps": flow["goodput_mbps"],
         "second_mbps": second.get("goodput_mbps", 0.0),
@@ -113,17 +101,15 @@ def measure(results: Results) -> Numbers:
     }
 
 
-def _record(point: Point, numbers: Sequence[Numbers]) -> dict[str, Any]:
+def record(point: Point, numbers: Sequence[Numbers]) -> dict[str, Any]:
+    """Returns the row of a point, with medians and ranges."""
     use, setup, side = point
-    record: dict[str, Any] = {
-        "paths": setup.name + (f", {use}" if use else ""),
-        "side": side,
-    }
+    row: dict[str, Any] = {"paths": setup.name + (f", {use}" if use else ""), "side": side}
     for name in numbers[0]:
         spread = Spread.of([one[name] for one in numbers])
-        record |= {name: spread.mean, f"{name}_least": spread.low, f"{name}_most": spread.high}
+        row |= {name: spread.mean, f"{name}_least": spread.low, f"{name}_most": spread.high}
         # A single path has no second one, and an unused path has no round-trip time.
         is_missing = name.startswith("second") and setup is SINGLE
         is_unused = name == "second_srtt_ms" and spread.mean == 0
-        record[f"_{name}"] = None if is_missing or is_unused else spread
-    return record
+        row[f"_{name}"] = None if is_missing or is_unused else spread
+    return row

@@ -1,8 +1,8 @@
 """Setups of the study, its runs, and the numbers read from them."""
 
 import json
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -11,15 +11,12 @@ import polars as pl
 from fadeout import study
 from fadeout.results import Results
 from fadeout.study import (
-    IN_SIGHT,
     QUIET_CELL,
-    Choice,
+    At,
     Data,
-    FoundInPlaces,
     Job,
     Numbers,
     Page,
-    Runs,
     Values,
     claims_of,
     overrides,
@@ -41,17 +38,12 @@ SECOND = {"LTE": "lte", "73 GHz": "73"}
 """Names of second paths, and their interfaces."""
 
 MULTIPATH = "flow.download.multipath"
-RECEIVE_WINDOW = "flow.download.tcp.receive-window"
-SEND_BUFFER = f"{MULTIPATH}.maximum-send-buffer"
 CONGESTION = "flow.download.congestion-control"
 
 
 SPEED_MPS = 2
 LENGTH_S = 20
 """Length of a run in seconds. The walk passes the point at the distance half-way."""
-
-Place = tuple[int, str]
-"""A distance in metres, and the stratum: with or without line of sight."""
 
 
 @dataclass(frozen=True)
@@ -74,6 +66,11 @@ class Setup:
         return f"28 GHz + {self.second}" if self.has_28 else f"{self.second} alone"
 
     @property
+    def added(self) -> str:
+        """The second path and its coupling in figures and lists."""
+        return f"+ {self.second}" + (" by BALIA" if self.coupling == "balia" else "")
+
+    @property
     def used(self) -> tuple[str, ...]:
         """Interfaces of the setup."""
         first = ("28",) if self.has_28 else ()
@@ -86,77 +83,58 @@ class Setup:
 
 
 SINGLE = Setup()
-LTE_ALONE = Setup("LTE", has_28=False)
 LTE, MMWAVE, BALIA = Setup("LTE"), Setup("73 GHz"), Setup("LTE", "balia")
 SETUPS = (SINGLE, *(Setup(second, coupling) for second in SECOND for coupling in COUPLINGS))
 CLAIMED = (SINGLE, LTE, BALIA, MMWAVE)
 """Setups of the paper's claims."""
 
 
-@dataclass(frozen=True)
-class Change(study.Change):
-    """A change of one assumption. Everything else is as in the scenario.
+def download(at: At) -> Job:
+    """Returns a run without the interfaces that its setup does not use.
 
-    A `*` in a key stands for each interface in use. Keys of unused interfaces, and keys of several
-    paths for a single path, are left out.
+    A variant has 28 GHz and LTE. With the sender at the phone, the paths begin there.
     """
-
-    is_uplink: bool = False
-    starts_second: bool = False
-    """True if the second path opens the connection."""
-
-
-BASE = Change.nothing()
-
-
-def job(
-    setup: Setup,
-    at: Place,
-    duration: Values,
-    seed: int,
-    change: Change = BASE,
-    probes: Values | None = None,
-) -> Job:
-    """Returns a run without the interfaces that its setup does not use."""
-    used = setup.used
-    distance_m, sight = at
-    values = {**QUIET_CELL, **duration, **(probes or {})}
-    start_m = -SPEED_MPS * LENGTH_S / 2
-    values |= {f"ue.ue-{name}.position": f'["{distance_m} m", "{start_m:g} m"]' for name in used}
+    setup: Setup = at.get("setup", LTE)
+    given = {**at.values, **{key: each for one in at.choices for key, each in one.values.items()}}
+    place = f'["{at["distance_m"]} m", "{-SPEED_MPS * LENGTH_S / 2:g} m"]'
+    values = {**QUIET_CELL, **at.effort.duration}
+    values |= {f"ue.ue-{name}.position": place for name in setup.used}
     # All cells are on one mast, so an obstacle blocks all or none.
-    values |= {f"cell.cell-{name}.channel.line-of-sight": sight for name in used}
+    values |= {f"cell.cell-{name}.channel.line-of-sight": at.sight for name in setup.used}
     without = [
         part
         for name in INTERFACES
-        if name not in used
+        if name not in setup.used
         for part in (f"link.core-{name}", f"cell.cell-{name}", f"ue.ue-{name}")
     ]
     if setup.is_single:
         without.append(MULTIPATH)
     else:
-        order = used[::-1] if change.starts_second else used
-        paths = [[f"core-{name}", f"ue-{name}"] for name in order]
-        if change.is_uplink:
+        paths = [[f"core-{name}", f"ue-{name}"] for name in setup.used]
+        if "flow.download.from" in given:
             paths = [path[::-1] for path in paths]
         values[f"{MULTIPATH}.paths"] = json.dumps(paths)
         if setup.coupling != "uncoupled":
             values[f"{MULTIPATH}.coupling"] = setup.coupling
-    if change.is_uplink:
-        values |= {"flow.download.from": "phone", "flow.download.to": "server"}
-    values |= concerning(setup, change.values)
-    return Job(SCENARIO, overrides(values), tuple(without), seed, with_tables=probes is not None)
+    values |= concerning(setup, given)
+    return Job(SCENARIO, overrides(values), tuple(without))
 
 
 def concerning(setup: Setup, values: Values) -> dict[str, str]:
-    """Returns those of `values` that concern the setup."""
+    """Returns those of `values` that concern the setup.
+
+    A `*` in a key stands for each interface in use. Keys of unused interfaces, and keys of several
+    paths for a single path, are left out.
+    """
     found: dict[str, str] = {}
     for key, value in values.items():
-        interface = key.split(".")[1].rpartition("-")[2]
+        table, name, *_ = key.split(".")
+        interface = name.rpartition("-")[2]
         if key == CONGESTION:
             # A coupling is itself a congestion control.
             if setup.coupling == "uncoupled":
                 found[key] = value
-        elif key.startswith("flow."):
+        elif table in ("flow", "probe"):
             if not (setup.is_single and key.startswith(MULTIPATH)):
                 found[key] = value
         elif interface == "*":
@@ -166,51 +144,36 @@ def concerning(setup: Setup, values: Values) -> dict[str, str]:
     return found
 
 
-CHANGES = DATA.all("change", Change)
-NARROW = DATA.values["narrow"]
+COUPLED = tuple(Setup("LTE", coupling) for coupling in ("uncoupled", "lia", "olia", "balia"))
+"""Two paths of the replication."""
 
-
-@dataclass(frozen=True)
-class Variant(Choice):
-    """A way to send over 28 GHz and LTE, which helps to find the limit of coupled algorithms."""
-
-    coupling: str = "uncoupled"
-
-    @property
-    def setup(self) -> Setup:
-        """The paths and the coupling."""
-        return Setup("LTE", self.coupling)
-
-    @property
-    def change(self) -> Change:
-        """The difference from the scenario."""
-        return Change(self.name, "", self.values)
-
-
-VARIANTS = DATA.all("variant", Variant)
+LISTS: Mapping[str, Sequence[Any]] = {
+    "claimed": CLAIMED,
+    "other": [setup for setup in SETUPS if setup not in CLAIMED],
+    "single": [SINGLE],
+    "replicated": (SINGLE, Setup("LTE", has_28=False), *COUPLED),
+}
+"""Lists of the sets of runs that are not tables of `study.toml`."""
 
 Point = tuple[int, Setup]
 """A distance in metres and the setup there."""
 
+STATED: Mapping[Point, Mapping[str, Any]] = {
+    (row["distance_m"], Setup(row.get("second"), row.get("coupling", "uncoupled"))): row
+    for row in PUBLISHED["point"]
+}
+"""Points in the paper's text."""
+
+RANGES: Mapping[Point, Sequence[float]] = {
+    point: row["range"] for point, row in STATED.items() if "range" in row
+}
+"""Ranges of the paper's gains over 28 GHz alone."""
+
 SWEPT_M = (NEAR, FAR)
 """Distances in the paper's text, at which assumptions are changed, metres."""
 
-PROBES: Values = {"probe.congestion": "20 ms", "probe.throughput": "100 ms"}
-
 FULL_WINDOW = 0.9
 """Share of the window in flight from which a path counts as sending all it may."""
-
-MAIN: list[Point] = [(distance, setup) for distance in SWEPT_M for setup in CLAIMED]
-OTHERS: list[Point] = [
-    *(
-        (distance, setup)
-        for distance in DISTANCES_M
-        if distance not in SWEPT_M
-        for setup in CLAIMED
-    ),
-    *((distance, setup) for distance in SWEPT_M for setup in SETUPS if setup not in CLAIMED),
-]
-"""Points at other distances, and with couplings that the paper does not mention."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -219,65 +182,14 @@ class Effort(study.Effort):
 
     other_seeds: int
     """Places of each stratum at other distances and with other couplings."""
-
-
-def main(runs: Runs[Effort]) -> FoundInPlaces:
-    """Returns the numbers of the claims' points, and those of other points with fewer places."""
-    others = replace(runs.effort, seeds=runs.effort.other_seeds)
-    of_claims, of_others = (
-        changed(runs, [(BASE, *point) for point in points], effort).along("change")[BASE]
-        for points, effort in ((MAIN, runs.effort), (OTHERS, others))
-    )
-    return of_claims | of_others
-
-
-def sweep(runs: Runs[Effort]) -> FoundInPlaces:
-    """Returns the numbers of the claims' setups with one assumption changed at a time."""
-    points = [(change, *point) for change in (BASE, *CHANGES) for point in MAIN]
-    return changed(runs, points, runs.effort.of_sweep())
-
-
-def changed(
-    runs: Runs[Effort], points: Sequence[tuple[Change, int, Setup]], effort: Effort
-) -> FoundInPlaces:
-    """Returns the numbers of setups at a distance, with a change."""
-
-    def job_of(at: tuple[Change, int, Setup], sight: str, seed: int) -> Job:
-        change, distance_m, setup = at
-        return job(setup, (distance_m, sight), effort.duration, seed, change)
-
-    return runs.in_places("change distance_m setup", points, job_of, measure, effort.seeds)
-
-
-def variants(runs: Runs[Effort]) -> FoundInPlaces:
-    """Returns the numbers of the variants at the nearest and at the farthest distance."""
-    points = [(distance, variant) for distance in SWEPT_M for variant in VARIANTS]
-
-    def job_of(at: tuple[int, Variant], sight: str, seed: int) -> Job:
-        return variant_job(runs.effort, at, sight, seed)
-
-    return runs.in_places("distance_m variant", points, job_of, measure_paths, runs.effort.swept)
-
-
-def variant_job(effort: Effort, at: tuple[int, Variant], sight: str, seed: int) -> Job:
-    """Returns the run of a variant with tables of congestion and throughput."""
-    distance_m, variant = at
-    place = (distance_m, sight)
-    return job(variant.setup, place, effort.duration, seed, variant.change, PROBES)
-
-
-def traces(runs: Runs[Effort]) -> dict[str, Results]:
-    """Returns one run of each drawn variant, at the nearest distance with line of sight."""
-    drawn = [variant for variant in VARIANTS if "drawn" in variant.tags]
-    jobs = [variant_job(runs.effort, (NEAR, variant), IN_SIGHT, 1) for variant in drawn]
-    names = (variant.name for variant in drawn)
-    return dict(zip(names, runs.whole(jobs), strict=True))
+    kernel_s: float
+    """Simulated time of a run with a kernel in seconds. 0 leaves the kernel out."""
 
 
 def measure(results: Results) -> Numbers:
     """Returns the numbers of a run. Those of a missing second path are zero."""
     flow = results.flows.row(0, named=True)
-    second = paths(results)[1] if len(results.paths) else {}
+    second = results.paths.row(1, named=True) if len(results.paths) else {}
     return {
         "goodput_mbps": flow["goodput_mbps"],
         "rtt_ms": 1e3 * (flow["mean_rtt_s"] or 0.0),
@@ -286,18 +198,9 @@ def measure(results: Results) -> Numbers:
     }
 
 
-def paths(results: Results) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Returns the rows of the 28 GHz path and of the second path, whichever opened the
-    connection.
-    """
-    opened_by = results.manifest["scenario"]["flow"]["download"]["multipath"]["paths"][0]
-    one, other = results.paths.to_dicts()
-    return (one, other) if "ue-28" in opened_by["links"] else (other, one)
-
-
 def measure_paths(results: Results) -> Numbers:
     """Returns the traffic of both paths, and the data that wait at the receiver at the end."""
-    first, second = paths(results)
+    first, second = results.paths.to_dicts()
     rows = results.congestion.filter(pl.col("flow").cast(pl.String) == first["path"])
     is_idle = rows["in_flight_segments"] < FULL_WINDOW * rows["cwnd_segments"]
     arrived_mb = (first["arrived_bytes"] + second["arrived_bytes"]) / 1e6

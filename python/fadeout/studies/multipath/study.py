@@ -1,29 +1,28 @@
 """The study on Multipath TCP: its report."""
 
 from collections.abc import Iterator, Mapping
-from statistics import fmean
 from typing import Any
 
 from fadeout.studies.multipath import figures, kernel, replication
-from fadeout.studies.multipath.claims import GOODPUT, gain, mean, verdicts
+from fadeout.studies.multipath.claims import GOODPUT, gain, verdicts
 from fadeout.studies.multipath.runs import (
     BALIA,
     DATA,
-    FAR,
     FULL_WINDOW,
+    LISTS,
     LTE,
     MMWAVE,
-    NEAR,
     PAGE,
     PUBLISHED,
+    RANGES,
     SINGLE,
+    STATED,
     SWEPT_M,
     Effort,
     Point,
-    main,
-    sweep,
-    traces,
-    variants,
+    download,
+    measure,
+    measure_paths,
 )
 from fadeout.study import (
     IN_SIGHT,
@@ -31,6 +30,7 @@ from fadeout.study import (
     Change,
     Estimate,
     FoundInPlaces,
+    Grid,
     Runs,
     Section,
     Study,
@@ -38,22 +38,15 @@ from fadeout.study import (
 )
 from fadeout.study.forms import fill
 
-IMPLIED: dict[Point, str] = {
-    (NEAR, SINGLE): "{sp_tcp_50m_mbps[0]} to {sp_tcp_50m_mbps[1]}",
-    (NEAR, MMWAVE): "{mptcp_mmwave_only_50m_mbps[0]} to {mptcp_mmwave_only_50m_mbps[1]}",
-    (FAR, SINGLE): "about {sp_tcp_150m_mbps}",
-    (FAR, LTE): "about {mptcp_lte_mmwave_150m_mbps}",
-}
-"""Goodput in Mbit/s that the paper's text implies."""
+READERS = (measure, measure_paths, kernel.measure_kernel)
+MAKERS = (download, kernel.beside_kernel)
 
-PAPER_GAINS: dict[Point, str] = {
-    (NEAR, LTE): "about 1 or less",
-    (NEAR, BALIA): "below 1",
-    (NEAR, MMWAVE): "1.3 to 1.4",
-    (FAR, LTE): "about 2",
-    (FAR, MMWAVE): "less than with LTE",
+IMPLIED_MBPS = {
+    point: fill(row["mbps"], PUBLISHED["derived"])
+    for point, row in sorted(STATED.items(), key=lambda each: each[0][0])
+    if "mbps" in row
 }
-"""Gains over 28 GHz alone in the paper's text."""
+"""Goodput in Mbit/s that the paper's text implies, by distance."""
 
 SWEPT_POINTS = [(distance, setup) for distance in SWEPT_M for setup in (LTE, BALIA, MMWAVE)]
 
@@ -63,28 +56,26 @@ MOST_NAMED = 6
 
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
     """Yields the sections of the report."""
-    found = main(runs)
-    yield PAGE.section("beside", [beside(found, point) for point in IMPLIED])
+    lists = {**LISTS, "kernel": kernel.POINTS}
+    grid = Grid(DATA, runs, READERS, lists, MAKERS)
+    found = grid.places("claimed") | grid.places("between") | grid.places("couplings")
+    yield PAGE.section("beside", [beside(found, point) for point in IMPLIED_MBPS])
     yield PAGE.claims(verdicts(found))
     yield over_distance(found)
-    yield assumptions(runs)
-    yield replication.section(runs)
-    yield held_up(runs, found)
-    yield kernel.section(runs)
-
-
-def implied_mbps(point: Point) -> str:
-    """Returns the goodput that the paper's text implies."""
-    return fill(IMPLIED[point], PUBLISHED["derived"])
+    yield assumptions(grid.places("assumptions"), runs.effort)
+    uplinks = grid.places("replication") | grid.places("replication-changes")
+    yield replication.section(uplinks)
+    yield held_up(grid, found)
+    yield kernel.section(grid, runs.effort)
 
 
 def beside(found: FoundInPlaces, point: Point) -> dict[str, Any]:
     """Returns a rate in the paper's text beside ours."""
     distance, setup = point
     record: dict[str, Any] = {"distance_m": distance, "paths": setup.name}
-    record |= {"published_mbps": implied_mbps(point), GOODPUT: found.mean(point, GOODPUT)}
+    record |= {"published_mbps": IMPLIED_MBPS[point], GOODPUT: found.mean(point, GOODPUT)}
     for name, sight in (("in_sight", IN_SIGHT), ("out_of_sight", OUT_OF_SIGHT)):
-        record[f"{name}_mbps"] = fmean(each[GOODPUT] for each in found[point][sight])
+        record[f"{name}_mbps"] = found.of_sight(point, GOODPUT, sight)
     return record | {"share_in_sight": share_in_sight(distance)}
 
 
@@ -98,48 +89,48 @@ def over_distance(found: FoundInPlaces) -> Section:
         second: Mapping[str, float | None] = (
             dict.fromkeys(("second_mbps", "second_rtt_ms"))
             if setup == SINGLE
-            else {name: mean(found, point, name) for name in ("second_mbps", "second_rtt_ms")}
+            else {name: found.plain_mean(point, name) for name in ("second_mbps", "second_rtt_ms")}
         )
         records.append(
             {"distance_m": distance, **setup.data(), **second}
             | {"_coupling": None if setup == SINGLE else setup.coupling}
             | {"_gain": None if setup == SINGLE else gains[point], "gain": gains[point]}
             | {GOODPUT: found.mean(point, GOODPUT), "rtt_ms": rtts[point]}
-            | {"places": sum(map(len, found[point].values()))}
+            | {"places": found.count(point)}
         )
     drawn = {"gain-and-rtt": figures.gain_and_rtt(gains, rtts)}
     return PAGE.section("distance", records, figures=drawn)
 
 
-def held_up(runs: Runs[Effort], found: FoundInPlaces) -> Section:
+def held_up(grid: Grid, found: FoundInPlaces) -> Section:
     """Returns the section on the loss of coupled algorithms when LTE is added."""
-    inside = variants(runs)
+    inside = grid.places("variants")
     # The single path has more places. A comparison has the first ones.
     alone = {(at_m, SINGLE): found[at_m, SINGLE] for at_m in SWEPT_M}
     compared = FoundInPlaces(("distance_m", "variant"), {**inside.numbers, **alone})
     records = []
     for point in inside:
-        numbers = {name: mean(inside, point, name) for name in inside[point][IN_SIGHT][0]}
+        numbers = {name: inside.plain_mean(point, name) for name in inside[point][IN_SIGHT][0]}
         value = compared.ratio(point, (point[0], SINGLE), GOODPUT)
         # The redundant scheduler sends everything twice, so the difference has no meaning.
         waiting_mb = None if "redundant" in point[1].name else numbers["waiting_mb"]
         records.append(
             {**inside.labels(point), "gain": value, **numbers, "_waiting_mb": waiting_mb}
-            | {"places": 2 * runs.effort.swept}
+            | {"places": inside.count(point)}
         )
+    drawn = {variant.name: run for (_, variant), run in grid.whole("inside").items()}
     return PAGE.section(
         "held_up",
         records,
-        figures={"inside": figures.inside(traces(runs))},
-        seeds=runs.effort.swept,
+        figures={"inside": figures.inside(drawn)},
+        seeds=records[0]["places"] // 2,
         full_window=FULL_WINDOW,
     )
 
 
-def assumptions(runs: Runs[Effort]) -> Section:
+def assumptions(found: FoundInPlaces, effort: Effort) -> Section:
     """Returns the section on the effect of each open assumption."""
-    effort = runs.effort.of_sweep()
-    swept = sweep(runs).by_change()
+    swept = found.by_change()
     gains = {
         change: {point: gain(found, point) for point in SWEPT_POINTS}
         for change, found in swept.items()
@@ -147,15 +138,15 @@ def assumptions(runs: Runs[Effort]) -> Section:
     numbers = (GOODPUT, "rtt_ms", "second_mbps", "second_rtt_ms")
     data = [
         {**change.data(), "distance_m": point[0], **point[1].data(), "gain": value}
-        | {"alone_mbps": mean(swept[change], (point[0], SINGLE))}
-        | {name: mean(swept[change], point, name) for name in numbers}
+        | {"alone_mbps": swept[change].plain_mean((point[0], SINGLE), GOODPUT)}
+        | {name: swept[change].plain_mean(point, name) for name in numbers}
         for change, of_change in gains.items()
         for point, value in of_change.items()
     ]
     records = [
         {
             "name": change.name,
-            "alone": {d: mean(found, (d, SINGLE)) for d in SWEPT_M},
+            "alone": {d: found.plain_mean((d, SINGLE), GOODPUT) for d in SWEPT_M},
             "gain": {head(point): value for point, value in gains[change].items()},
         }
         for change, found in swept.items()
@@ -167,10 +158,10 @@ def assumptions(runs: Runs[Effort]) -> Section:
         figures={"sweep": figures.sweep(gains)},
         distances=SWEPT_M,
         points=[head(point) for point in SWEPT_POINTS],
-        paper_mbps={d: implied_mbps((d, SINGLE)) for d in SWEPT_M},
-        paper_gain={head(point): PAPER_GAINS.get(point) for point in SWEPT_POINTS},
-        seeds=effort.seeds,
-        length_s=effort.duration_s,
+        paper_mbps={d: IMPLIED_MBPS[d, SINGLE] for d in SWEPT_M},
+        paper_gain={head(point): STATED.get(point, {}).get("gain") for point in SWEPT_POINTS},
+        seeds=effort.swept,
+        length_s=effort.swept_s,
         reached=reached(gains),
     )
 
@@ -184,16 +175,15 @@ def head(point: Point) -> str:
 def reached(shown: Mapping[Change, Mapping[Point, Estimate]]) -> str:
     """Returns a list of the assumptions with which each gain is in the paper's range."""
     lines = []
-    for distance, setup, title, (low, high) in figures.PANELS:
+    for point, (low, high) in RANGES.items():
         inside = [
-            change.name for change, gains in shown.items()
-            if low <= gains[distance, setup].mean <= high
-        ]  # fmt: skip
+            change.name for change, gains in shown.items() if low <= gains[point].mean <= high
+        ]
         share = f"{len(inside)} of {len(shown)} rows"
         names = f": {', '.join(inside)}" if 0 < len(inside) <= MOST_NAMED else ""
+        distance, setup = point
         lines.append(
-            f"- {title.replace('+', '28 GHz +')} at {distance} m, {low:g} to {high:g} times: "
-            f"{share}{names}."
+            f"- 28 GHz {setup.added} at {distance} m, {low:g} to {high:g} times: {share}{names}."
         )
     return "\n".join(lines)
 
