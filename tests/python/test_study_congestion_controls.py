@@ -14,17 +14,20 @@ from fadeout.cli.app import app
 from fadeout.plot.labels import Label, place_labels
 from fadeout.results import Results
 from fadeout.studies.congestion_controls import study
-from fadeout.studies.congestion_controls.runs import LINKS, chance, entrants, fairness
+from fadeout.studies.congestion_controls.runs import LINKS, PAGE, chance, entrants, fairness
 from fadeout.study import Numbers
+
+ALGORITHM = "flow.tested.congestion-control"
 
 
 def test_every_congestion_control_of_the_registry_is_compared():
     kinds = {kind["name"]: kind["entries"] for kind in json.loads(_native.catalog())["kinds"]}
     names = {entry["name"] for entry in kinds["congestion-control"]}
     compared = entrants()
-    assert {entrant.algorithm for entrant in compared} == names
-    assert len({entrant.name for entrant in compared}) == len(compared)
-    marked = {entrant.algorithm for entrant in compared if entrant.name != entrant.algorithm}
+    algorithms = {entrant.name: entrant.values[ALGORITHM] for entrant in compared}
+    assert set(algorithms.values()) == names
+    assert len(algorithms) == len(compared)
+    marked = {algorithm for name, algorithm in algorithms.items() if name != algorithm}
     assert marked == {"dctcp", "prague"}
 
 
@@ -54,7 +57,7 @@ def test_the_study_compares_all_on_all_links(cli: CliRunner, spend: Callable[...
     found = json.loads(Path("study/results.json").read_text())
     compared = entrants()
     for link in LINKS:
-        assert link.title in result.stdout
+        assert PAGE.titles[link.name] in result.stdout
         rows = found[link.name]
         assert [row["algorithm"] for row in rows] == [entrant.name for entrant in compared]
         for row in rows:

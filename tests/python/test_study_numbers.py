@@ -47,6 +47,12 @@ def test_later_choices_replace_values_scenario_and_add_to_the_removed_tables():
     assert combined(SCENARIO, {}, place).scenario == SCENARIO
 
 
+def test_values_of_removed_tables_have_no_effect():
+    alone = Choice("alone", without=("flow.rival", "link.x.loss"))
+    given = {"flow.rival": "{}", "flow.rival.start": "1", "flow.rivals": "2", "link.x.rate": "3"}
+    assert combined(SCENARIO, given, alone).overrides == ("flow.rivals=2", "link.x.rate=3")
+
+
 RECORDS = [
     {"place": place, "sender": sender, "load": load, "rate": 10 * load + number}
     for number, (place, sender) in enumerate((("x", "a"), ("x", "b"), ("y", "a"), ("y", "b")))

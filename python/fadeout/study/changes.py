@@ -58,7 +58,7 @@ class Change:
 def combined(scenario: Path, common: Values, *settings: Choice | Change) -> Job:
     """Returns the run of a scenario with common overrides, choices and changes.
 
-    Later values replace earlier ones of the same key.
+    Later values replace earlier ones of the same key. Values of removed tables have no effect.
     """
     values = dict(common)
     without: tuple[str, ...] = ()
@@ -66,7 +66,12 @@ def combined(scenario: Path, common: Values, *settings: Choice | Change) -> Job:
         values |= each.values
         without += each.without
         scenario = scenario.parent / each.scenario if each.scenario else scenario
-    return Job(scenario, overrides(values), without)
+    kept = {
+        key: value
+        for key, value in values.items()
+        if not any(f"{key}.".startswith(f"{table}.") for table in without)
+    }
+    return Job(scenario, overrides(kept), without)
 
 
 UNCHANGED = "as in the scenario"

@@ -98,6 +98,11 @@ class Page:
         """Places of the sections, by name."""
         return {name: place for place, name in enumerate(self.parts)}
 
+    @cached_property
+    def titles(self) -> dict[str, str]:
+        """Titles of the sections, by name."""
+        return {name: part.title.text for name, part in self.parts.items()}
+
     def introduce(self) -> str:
         """Returns the introduction."""
         return self._words(self.introduction, {}, line_break="\n")

@@ -1,6 +1,8 @@
 """Figures of the study of congestion controls."""
 
 from collections.abc import Mapping, Sequence
+from itertools import cycle
+from typing import Any
 
 import numpy as np
 from matplotlib.axes import Axes
@@ -9,19 +11,24 @@ from matplotlib.lines import Line2D
 
 from fadeout.plot.labels import Label, place_labels
 from fadeout.plot.style import PALETTE, new_grid
-from fadeout.studies.congestion_controls.runs import Link
+from fadeout.studies.congestion_controls.runs import PAGE
 from fadeout.study.figures import WIDE_INCHES
 from fadeout.study.report import Record
 
 MARKERS = ("o", "s", "^", "D", "P", "X", "v", "p")
-"""Markers of the families. A family has the colour of the same index in the palette."""
+
+Tables = Mapping[str, Sequence[Record]]
+"""Rows of each congestion control, by the name of the link."""
+
+Styles = Mapping[str, Mapping[str, Any]]
+"""Marker and colour of the points of each family."""
 
 COLUMNS = 2
 PAD = 0.12
 """Margin on each side, relative to the range of the points."""
 
 
-def throughput_and_delay(tables: Mapping[Link, Sequence[Record]]) -> Figure:
+def throughput_and_delay(tables: Tables) -> Figure:
     """Draws a panel for each link, with a named point for each congestion control, and
     the legend.
     """
@@ -31,12 +38,12 @@ def throughput_and_delay(tables: Mapping[Link, Sequence[Record]]) -> Figure:
     with new_grid(rows, COLUMNS, size=size) as (figure, panels):
         for ax, (link, found) in zip(panels, tables.items(), strict=False):
             draw_points(ax, found, styles)
-            ax.set_title(link.title, loc="left")
+            ax.set_title(PAGE.titles[link], loc="left")
         for ax in panels[len(tables) :]:
             ax.set_axis_off()
         handles = [
-            Line2D([], [], linestyle="none", marker=marker, color=color, label=family)
-            for family, (marker, color) in styles.items()
+            Line2D([], [], linestyle="none", label=family, **style)
+            for family, style in styles.items()
         ]
         panels[len(tables)].legend(handles=handles, loc="center left", title="Family", fontsize=8)
         for ax in panels[: len(tables) : COLUMNS]:
@@ -55,7 +62,7 @@ def throughput_and_delay(tables: Mapping[Link, Sequence[Record]]) -> Figure:
                         row["rtt_p95_ms"].mean,
                         row["goodput_mbps"].mean,
                         row["algorithm"],
-                        styles[row["family"]][1],
+                        styles[row["family"]]["color"],
                     )
                     for row in found
                 ],
@@ -63,33 +70,33 @@ def throughput_and_delay(tables: Mapping[Link, Sequence[Record]]) -> Figure:
     return figure
 
 
-def styles_of(tables: Mapping[Link, Sequence[Record]]) -> dict[str, tuple[str, str]]:
+def styles_of(tables: Tables) -> Styles:
     """Returns the marker and colour of each family."""
     families = dict.fromkeys(row["family"] for rows in tables.values() for row in rows)
+    looks = zip(cycle(MARKERS), cycle(PALETTE), strict=False)
     return {
-        family: (MARKERS[index % len(MARKERS)], PALETTE[index % len(PALETTE)])
-        for index, family in enumerate(families)
+        family: {"marker": marker, "color": color}
+        for family, (marker, color) in zip(families, looks, strict=False)
     }
 
 
-def draw_points(ax: Axes, rows: Sequence[Record], styles: Mapping[str, tuple[str, str]]) -> None:
+def draw_points(ax: Axes, rows: Sequence[Record], styles: Styles) -> None:
     """Draws the points with their intervals, and sets limits that leave space for names."""
     for row in rows:
-        marker, color = styles[row["family"]]
+        style = styles[row["family"]]
         x, y = row["rtt_p95_ms"], row["goodput_mbps"]
         ax.errorbar(
             x.mean,
             y.mean,
             xerr=x.half_width,
             yerr=y.half_width,
-            color=color,
-            marker=marker,
             markersize=3.6,
             markeredgecolor="white",
             markeredgewidth=0.3,
             elinewidth=0.5,
-            ecolor=(color, 0.35),
+            ecolor=(style["color"], 0.35),
             zorder=3,
+            **style,
         )
     delays = np.array([row["rtt_p95_ms"].mean for row in rows])
     rates = np.array([row["goodput_mbps"].mean for row in rows])
@@ -113,7 +120,7 @@ def plain_ticks(ax: Axes) -> None:
     ax.minorticks_off()
 
 
-def shares(tables: Mapping[Link, Sequence[Record]]) -> Figure:
+def shares(tables: Tables) -> Figure:
     """Draws the share of each congestion control against CUBIC, with one panel for each link."""
     styles = styles_of(tables)
     names = list(dict.fromkeys(row["algorithm"] for rows in tables.values() for row in rows))
@@ -122,19 +129,17 @@ def shares(tables: Mapping[Link, Sequence[Record]]) -> Figure:
         for ax, (link, found) in zip(panels, tables.items(), strict=True):
             ax.axvline(50, color="black", linewidth=0.6)
             for row in found:
-                marker, color = styles[row["family"]]
                 ax.errorbar(
                     row["share_pct"].mean,
                     names.index(row["algorithm"]),
                     xerr=row["share_pct"].half_width,
-                    color=color,
-                    marker=marker,
                     markersize=3.6,
                     elinewidth=0.6,
+                    **styles[row["family"]],
                 )
             ax.set_xlim(0, 100)
             ax.set_xticks([0, 50, 100])
-            ax.set_title(link.name, loc="left")
+            ax.set_title(link, loc="left")
         panels[0].set_yticks(range(len(names)), names)
         panels[0].set_ylim(len(names) - 0.5, -0.5)
         figure.supxlabel("Share of the goodput of both (%)", fontsize=8)

@@ -2,57 +2,36 @@
 
 import json
 import random
-from dataclasses import dataclass
 from pathlib import Path
 
 from fadeout import _native
 from fadeout.results import Results
-from fadeout.study import QUIET, Choice, Data, Job, Numbers, Page, Values, overrides
+from fadeout.study import Choice, Data, Job, Numbers, Page, Values, combined
 
 FOLDER = Path(__file__).parent
 DATA = Data.read(FOLDER)
 PAGE = Page.read(FOLDER)
 
+LINKS = DATA.all("link", Choice)
+ALONE, BESIDE_CUBIC = DATA.all("company", Choice)
 
-@dataclass(frozen=True)
-class Link(Choice):
-    """One of the links, as a change of the scenario."""
-
-    @property
-    def title(self) -> str:
-        """Title of the link in figures and in the report."""
-        return PAGE.parts[self.name].title.text
-
-
-LINKS = DATA.all("link", Link)
-
-RIVAL = "flow.cubic"
-"""The CUBIC flow that competes with the tested flow."""
+Point = tuple[Choice, Choice, Choice]
+"""A link, a congestion control, and its company."""
 
 INFORMED_FAMILY = "cross-layer"
 MARKED_FAMILY = "ecn"
 
 
-@dataclass(frozen=True, eq=False)
-class Entrant:
-    """A congestion control, with the settings that it needs."""
-
-    name: str
-    """Name in the table and the figures."""
-    algorithm: str
-    family: str
-    values: Values
-
-
-def entrants() -> list[Entrant]:
+def entrants() -> list[Choice]:
     """Returns every congestion control of the registry. The ECN family is also tested with marks.
 
-    The order is that of the families, and within a family that of the registry.
+    The kind of a choice is its family. The order is that of the families, and within a family that
+    of the registry.
     """
     kinds = {kind["name"]: kind["entries"] for kind in json.loads(_native.catalog())["kinds"]}
     entries = kinds["congestion-control"]
     families = list(dict.fromkeys(entry["family"] for entry in entries))
-    found: list[Entrant] = []
+    found: list[Choice] = []
     for entry in sorted(entries, key=lambda entry: families.index(entry["family"])):
         name, family = entry["name"], entry["family"]
         values: dict[str, str] = {"flow.tested.congestion-control": name}
@@ -60,10 +39,10 @@ def entrants() -> list[Entrant]:
             values |= DATA.values["tahoe"]
         if family == INFORMED_FAMILY:
             values |= DATA.values["link-info"]
-        found.append(Entrant(name, name, family, values))
+        found.append(Choice(name, values, kind=family))
         if family == MARKED_FAMILY:
             queue = DATA.values["dualpi2" if name == "prague" else "ramp"]
-            found.append(Entrant(f"{name}, marked", name, family, {**values, **queue}))
+            found.append(Choice(f"{name}, marked", {**values, **queue}, kind=family))
     return found
 
 
@@ -83,40 +62,17 @@ def chance(seed: int) -> Values:
     return {
         "link.path.delay": f"{delay_ms:.3f} ms",
         "flow.tested.start": f"{starts_s[0]:.6f} s",
-        f"{RIVAL}.start": f"{starts_s[1]:.6f} s",
+        "flow.cubic.start": f"{starts_s[1]:.6f} s",
     }
 
 
-NOT_READ: Values = {
-    **QUIET,
-    "probe.timeouts": "false",
-    "probe.flow-events": "false",
-    "probe.blockages": "false",
-}
-"""Overrides that turn off tables which the study does not read."""
-
-
-@dataclass(frozen=True)
-class Point:
-    """A congestion control on a link, alone or together with a CUBIC flow."""
-
-    link: Link
-    entrant: Entrant
-    is_alone: bool
-
-    def job(self, seed: int, duration: Values) -> Job:
-        """Returns the run of the point with a seed."""
-        values = {**NOT_READ, **duration}
-        values |= {**self.link.values, **self.entrant.values, **chance(seed)}
-        without = self.link.without
-        if self.is_alone:
-            # Keys of a flow that was removed cannot be overridden.
-            values = {key: item for key, item in values.items() if not key.startswith(RIVAL)}
-            del values["probe.congestion"]
-            without = (*without, RIVAL)
-        return Job(
-            FOLDER / "scenario.toml", overrides(values), without, seed, with_tables=self.is_alone
-        )
+def job(point: Point, seed: int, duration: Values) -> Job:
+    """Returns the run of a point with a seed."""
+    drawn = Choice(f"seed {seed}", chance(seed))
+    made = combined(
+        FOLDER / "scenario.toml", {**DATA.values["not-read"], **duration}, *point, drawn
+    )
+    return made.seeded(seed, with_tables=ALONE in point)
 
 
 def measure(results: Results) -> Numbers:
