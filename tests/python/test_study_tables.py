@@ -262,3 +262,16 @@ def test_a_module_that_makes_a_page_reads_no_run(monkeypatch: pytest.MonkeyPatch
     assert may_read(measure)
     monkeypatch.setattr(measure, "__module__", "fadeout.studies.blockage.claims")
     assert not may_read(measure)
+
+
+def test_further_numbers_of_a_run_follow_from_others(data: Data):
+    found, _ = run(data)
+    more = found.with_numbers(lambda _point, each: {"kbps": 1000 * each["mbps"]})
+    assert all(more.mean(at, "kbps").mean == 1000 * found.mean(at, "mbps").mean for at in found)
+
+
+def test_choices_that_python_adds_come_last(data: Data):
+    parts = {"sender": Data.read(data.file.parent).all("sender", Choice)[1]}
+    at = At(parts, seed=3, effort=FewSeeds(seeds=5), values={"b": "1"})
+    job = at.job(Path("x.toml"), {"a": "1"}, Choice("drawn", {"b": "2", "c": "3"}))
+    assert job.overrides == ("a=1", "b=2", 'flow.congestion-control="reno"', "c=3")

@@ -95,6 +95,14 @@ class Found:
         """Returns the given points, in their order."""
         return replace(self, numbers={point: self[point] for point in points})
 
+    def with_numbers(self, of_run: Callable[[Point, Mapping[str, Any]], Mapping[str, Any]]) -> Self:
+        """Returns the points with further numbers of each run, which may replace others."""
+        numbers = {
+            point: [{**each, **of_run(point, each)} for each in of_seeds]
+            for point, of_seeds in self.numbers.items()
+        }
+        return replace(self, numbers=numbers)
+
     def moved(self, point: Point, at: Mapping[str, Any]) -> Point:
         """Returns the point with the parts of these names on some of the axes."""
         names = [name_of(part) for part in point]

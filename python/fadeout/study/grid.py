@@ -73,10 +73,13 @@ class At:
         """Parts that are choices or changes."""
         return [part for part in self.parts.values() if isinstance(part, Choice | Change)]
 
-    def job(self, scenario: Path, values: Values, *, with_tables: bool = False) -> Job:
-        """Returns the run of the choices and changes, with overrides that come before theirs."""
+    def job(self, scenario: Path, values: Values, *last: Choice, with_tables: bool = False) -> Job:
+        """Returns the run of the choices and changes, with overrides that come before theirs.
+
+        The choices `last` come after all others.
+        """
         common = {**self.effort.duration, **values, **self.values}
-        made = combined(scenario, common, *self.choices)
+        made = combined(scenario, common, *self.choices, *last)
         return made.seeded(self.seed, with_tables=with_tables)
 
 

@@ -1,21 +1,28 @@
 """Answers of the study: the best remedy, and the blockage length from which each helps."""
 
 from collections.abc import Sequence
+from itertools import groupby
 from typing import Any
 
-from fadeout.studies.fallback.runs import CLEAR_S, NOTHING, REMEDIES, SENDERS, head
-from fadeout.study import Estimate, Found, estimate, sign
+from fadeout.studies.fallback.runs import CLEAR, NOTHING, SENDERS
+from fadeout.study import Choice, Estimate, Found, estimate, sign
 from fadeout.study.found import Point
 
 CARRIER_MS = 10.0
 """Milliseconds of a second that one percent of a carrier corresponds to."""
 
-CLEAR = head(CLEAR_S)
+OF_NETWORK = {"handover", "two legs"}
+"""Tags of remedies of the network. All others are at the ends."""
 
 
-def lengths(found: Found) -> list[str]:
+def lengths(found: Found) -> list[Choice]:
     """Returns the lengths of blockage, from the shortest on."""
     return [length for length in found.parts("blocked") if length != CLEAR]
+
+
+def rows(found: Found) -> list[Point]:
+    """Returns pairs of a sender and a remedy that was run with it, in their order."""
+    return list(dict.fromkeys(point[:2] for point in found))
 
 
 def nothing(found: Found, at: Point) -> Point:
@@ -34,15 +41,15 @@ def margin(found: Found, at: Point, key: str) -> Estimate:
     return found.less(at, base, key) if "goodput" in key else found.less(base, at, key)
 
 
-def from_length(found: Found, sender: str, remedy: str, key: str) -> str | None:
+def from_length(found: Found, row: Point, key: str) -> str | None:
     """Returns the shortest blockage from which the remedy is significantly better. None if none
     is.
     """
     shortest = None
     for length in reversed(lengths(found)):
-        if sign(margin(found, (sender, remedy, length), key)) is not True:
+        if not sign(margin(found, (*row, length), key)):
             break
-        shortest = length
+        shortest = length.name
     return shortest
 
 
@@ -57,83 +64,69 @@ def judged(found: Found) -> list[dict[str, Any]]:
     """Returns the rows of the section with the answer."""
     return [
         {
-            "sender": sender,
-            "remedy": remedy,
-            "goodput_from": from_length(found, sender, remedy, "goodput_mbps"),
-            "silence_from": from_length(found, sender, remedy, "silence_ms"),
+            "sender": sender.name,
+            "remedy": remedy.name,
+            "goodput_from": from_length(found, (sender, remedy), "goodput_mbps"),
+            "silence_from": from_length(found, (sender, remedy), "silence_ms"),
             "clear_gain_pct": gain_pct(found, (sender, remedy, CLEAR)),
             "clear_macro_pct": found.mean((sender, remedy, CLEAR), "macro_pct"),
         }
         for sender, remedy in rows(found)
-        if remedy != NOTHING.name
+        if remedy != NOTHING
     ]
 
 
-def rows(found: Found) -> list[tuple[str, str]]:
-    """Returns pairs of a sender and a remedy that was run with it, in their order."""
-    return [
-        (sender, remedy.name)
-        for sender in SENDERS
-        for remedy in REMEDIES
-        if (sender, remedy.name, CLEAR) in found.numbers
-    ]
-
-
-def best(found: Found, sender: str, length: str, key: str, names: Sequence[str]) -> str | None:
+def best(found: Found, at: Sequence[Point], length: Choice, key: str) -> Choice | None:
     """Returns the remedy with the largest improvement over no remedy. None if no remedy
     improves.
     """
+    margins = {row[1]: margin(found, (*row, length), key) for row in at}
     better = {
-        name: more.mean
-        for name in names
-        if (more := margin(found, (sender, name, length), key)).mean > 0
-        and sign(more) is not False
-        and (sign(more) is True or more.ci95 is None)
+        remedy: more.mean
+        for remedy, more in margins.items()
+        if more.mean > 0 and (more.ci95 is None or sign(more))
     }
-    return max(better, key=lambda name: better[name]) if better else None
+    return max(better, key=lambda remedy: better[remedy]) if better else None
 
 
 def words(found: Found) -> str:
     """Returns the answer in words, from the numbers."""
-    kinds = {remedy.name: remedy.kind for remedy in REMEDIES}
-    by_network = {"handover", "two legs"}
-    parts = []
+    parts: list[str] = []
     for sender in SENDERS:
-        names = [name for each, name in rows(found) if each == sender and name != NOTHING.name]
-        network = [name for name in names if kinds[name] in by_network]
-        ends = [name for name in names if kinds[name] not in by_network]
-        parts.append(
-            f"**{sender}.** Highest goodput with network remedies: "
-            f"{_by_length(found, sender, 'goodput_mbps', network)}. Highest goodput with remedies "
-            f"at the ends: {_by_length(found, sender, 'goodput_mbps', ends)}. Shortest silence "
-            f"with network remedies: {_by_length(found, sender, 'silence_ms', network)}. Shortest "
-            f"silence with remedies at the ends: "
-            f"{_by_length(found, sender, 'silence_ms', ends)}."
-        )
+        tried = [row for row in rows(found) if row[0] == sender and row[1] != NOTHING]
+        sides = {
+            "with network remedies": [at for at in tried if OF_NETWORK & {*at[1].tags}],
+            "with remedies at the ends": [at for at in tried if not OF_NETWORK & {*at[1].tags}],
+        }
+        sentences = [
+            f"{what} {where}: {_by_length(found, at, key)}."
+            for what, key in (
+                ("Highest goodput", "goodput_mbps"),
+                ("Shortest silence", "silence_ms"),
+            )
+            for where, at in sides.items()
+        ]
+        parts.append(" ".join([f"**{sender.name}.**", *sentences]))
     return "\n\n".join(parts)
 
 
-def _by_length(found: Found, sender: str, key: str, names: Sequence[str]) -> str:
+def _by_length(found: Found, at: Sequence[Point], key: str) -> str:
     """Returns the best remedy by length as text. Successive lengths with the same remedy are
     joined.
     """
-    groups: list[tuple[str | None, list[str]]] = []
-    for length in lengths(found):
-        name = best(found, sender, length, key, names)
-        if groups and groups[-1][0] == name:
-            groups[-1][1].append(length)
-        else:
-            groups.append((name, [length]))
-    return ", ".join(_best_text(found, sender, key, name, each) for name, each in groups)
+    groups = groupby(lengths(found), lambda length: best(found, at, length, key))
+    return ", ".join(_best_text(found, at, key, remedy, list(each)) for remedy, each in groups)
 
 
-def _best_text(found: Found, sender: str, key: str, name: str | None, each: Sequence[str]) -> str:
+def _best_text(
+    found: Found, at: Sequence[Point], key: str, remedy: Choice | None, each: Sequence[Choice]
+) -> str:
     first, last = each[0], each[-1]
-    when = first if first == last else f"{first.removesuffix(' s')} to {last}"
-    if name is None:
+    when = first.name if first is last else f"{first.name.removesuffix(' s')} to {last.name}"
+    if remedy is None:
         return f"nothing at {when}"
-    at = (sender, name, last)
+    point = (at[0][0], remedy, last)
     if key == "goodput_mbps":
-        return f"*{name}* at {when} ({gain_pct(found, at).mean:+.0f} % at {last})"
-    ours, base = (found.mean(point, key).mean for point in (at, nothing(found, at)))
-    return f"*{name}* at {when} ({ours:.0f} ms for {base:.0f} ms at {last})"
+        return f"*{remedy.name}* at {when} ({gain_pct(found, point).mean:+.0f} % at {last.name})"
+    ours, base = (found.mean(each, key).mean for each in (point, nothing(found, point)))
+    return f"*{remedy.name}* at {when} ({ours:.0f} ms for {base:.0f} ms at {last.name})"

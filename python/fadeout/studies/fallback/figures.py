@@ -1,13 +1,14 @@
 """Figures of the study."""
 
 from collections.abc import Mapping, Sequence
+from itertools import product
 
 from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fadeout.plot.style import COLUMN_INCHES, PALETTE, STAMP, new_grid
-from fadeout.studies.fallback.runs import KINDS, NOTHING, REMEDIES, SENDERS
-from fadeout.study import Estimate
+from fadeout.studies.fallback.runs import KINDS, NOTHING, POINTS, REMEDIES, SENDERS
+from fadeout.study import Choice, Estimate, series
 from fadeout.study.figures import (
     MARKERS,
     WIDE_INCHES,
@@ -17,8 +18,10 @@ from fadeout.study.figures import (
     line_with_intervals,
     scale,
 )
+from fadeout.study.found import Point
+from fadeout.study.report import Record
 
-ByRemedy = Mapping[tuple[str, str], Sequence[Estimate]]
+ByRemedy = Mapping[Point, Sequence[Estimate]]
 """Estimates over the lengths of blockage, by sender and remedy."""
 
 
@@ -26,12 +29,12 @@ def over_length(of: ByRemedy, lengths: Sequence[float], label: str, *, log: bool
     """Draws a quantity by length of blockage: a row for each sender, a panel for each kind."""
     size = (WIDE_INCHES, 1.75 * COLUMN_INCHES)
     with new_grid(len(SENDERS), len(KINDS), size=size, share_y=True) as (figure, panels):
-        names = [(sender, kind) for sender in SENDERS for kind in KINDS]
-        for ax, (sender, kind) in zip(panels, names, strict=True):
+        panels_of = product(SENDERS, KINDS)
+        for ax, (sender, kind) in zip(panels, panels_of, strict=True):
             _lines(ax, of, lengths, sender, kind)
             shown = [length for length in lengths if length in (0.05, 0.2, 1.0) or len(lengths) < 4]
             scale(ax, shown, "xy" if log else "x")
-            if sender == next(iter(SENDERS)):
+            if sender == SENDERS[0]:
                 ax.set_title(kind, loc="left")
             else:
                 ax.set_xlabel("Length (s)")
@@ -43,43 +46,36 @@ def over_length(of: ByRemedy, lengths: Sequence[float], label: str, *, log: bool
                     borderaxespad=0,
                 )
             if kind == KINDS[0]:
-                ax.set_ylabel(f"{label}\n{sender}")
+                ax.set_ylabel(f"{label}\n{sender.name}")
     return figure
 
 
-def _lines(ax: Axes, of: ByRemedy, lengths: Sequence[float], sender: str, kind: str) -> None:
-    shown = [remedy for remedy in REMEDIES if remedy.kind == kind]
-    ax.plot(
-        lengths,
-        [value.mean for value in of[sender, NOTHING.name]],
-        color=STAMP,
-        linestyle="--",
-        label=NOTHING.name,
-    )
-    for number, remedy in enumerate(shown):
-        # A coupled control does not depend on the sender, so only one sender has it.
-        values = of.get((sender, remedy.name))
+def _lines(ax: Axes, of: ByRemedy, lengths: Sequence[float], sender: Choice, kind: str) -> None:
+    means = [value.mean for value in of[sender, NOTHING]]
+    ax.plot(lengths, means, color=STAMP, linestyle="--", label=NOTHING.name)
+    for number, remedy in enumerate(each for each in REMEDIES if kind in each.tags):
+        # A remedy with its own sender is run with the first one only.
+        values = of.get((sender, remedy))
         if values is not None:
-            line_with_intervals(
-                ax,
-                lengths,
-                values,
-                color=PALETTE[number],
-                marker=MARKERS[number],
-                label=remedy.name,
-            )
+            style = {"color": PALETTE[number], "marker": MARKERS[number], "label": remedy.name}
+            line_with_intervals(ax, lengths, values, **style)
 
 
-def over_threshold(
-    of: Mapping[str, Mapping[str, Sequence[Estimate]]], thresholds_kb: Sequence[float]
-) -> Figure:
+def over_threshold(records: Sequence[Record]) -> Figure:
     """Draws quantities by threshold, in one panel each, with lines by sender and blockage."""
-    names = next(iter(of.values()))
+    of = {
+        label: series(records, "_line", value=number)
+        for label, number in (
+            ("Goodput against nothing (Mbit/s)", "gain"),
+            ("Macro carrier (%)", "macro_pct"),
+        )
+    }
     styles = [
         {"color": PALETTE[number // 2], "linestyle": "-" if number % 2 else "--"}
-        for number in range(len(names))
+        for number in range(2 * len(SENDERS))
     ]
-    figure = line_panels(of, thresholds_kb, x_label="Threshold (kB)", styles=styles, log="x")
+    x_label = "Threshold (kB)"
+    figure = line_panels(of, POINTS.thresholds_kb, x_label=x_label, styles=styles, log="x")
     change = figure.axes[0]
     change.autoscale(axis="y")
     change.axhline(0.0, color=STAMP, linewidth=0.8, linestyle=":")

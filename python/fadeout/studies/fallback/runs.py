@@ -3,9 +3,10 @@
 The setups are remedies for a broken beam, senders, and lengths of a blockage.
 """
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
@@ -13,103 +14,41 @@ from fadeout import study
 from fadeout.results import Results
 from fadeout.study import (
     QUIET_CELL,
+    At,
     Choice,
     Data,
     Found,
+    Grid,
     Job,
     Numbers,
     Page,
     Runs,
-    overrides,
     spread,
 )
+from fadeout.study.found import Point
 
 FOLDER = Path(__file__).parent
 DATA = Data.read(FOLDER)
 
-CLEAR_S = 0.0
-"""Length that stands for a run without blockages."""
-
 BLOCKAGE = "cell.small.channel.blockage"
-CONTROL = "flow.download.congestion-control"
-SPLIT = "ue.phone.split"
-MANAGEMENT = "mobility-management"
-
-MACRO_OF_NR = DATA.values["nr"]
 
 KINDS = ("handover", "two legs", "notice", "Multipath TCP")
-"""Kinds of remedies, in the order of the panels."""
+"""Tags of remedies, in the order of the panels."""
+OWN_SENDER = "own sender"
+"""Tag of a remedy that does not depend on the sender."""
 
-
-@dataclass(frozen=True)
-class Points:
-    """Points of the smaller tables."""
-
-    wide_lengths_s: tuple[float, ...]
-    thresholds_kb: tuple[int, ...]
-    swept_s: float
-
-
-@dataclass(frozen=True)
-class Remedy(Choice):
-    """A measure of the network or of the sender against a broken beam."""
-
-    has_handover: bool = False
-    has_modem: bool = False
-    is_coupled: bool = False
-    """True if one coupled congestion control governs all paths, in place of the sender's."""
-    control: str | None = None
-    """Congestion control of the remedy, in place of the sender's. None for the sender's."""
-    is_one_node: bool = False
-    """True if both cells belong to the base station of the macro cell."""
-
-    @property
-    def has_own_sender(self) -> bool:
-        """True if the remedy does not depend on the sender."""
-        return self.is_coupled or self.control is not None
-
-    @property
-    def unused(self) -> tuple[str, ...]:
-        """Tables of the scenario that the remedy does not use."""
-        moves = self.has_handover or self.kind == "handover"
-        unused = () if moves else (MANAGEMENT,)
-        if self.is_one_node:
-            unused = (*unused, "link.s1-small", "link.x2")
-        return unused if self.has_modem else (*unused, "ue.modem")
-
-
-def switching(threshold: str) -> Remedy:
-    """Returns EN-DC whose LTE leg is used while more than this waits at PDCP."""
-    split = (
-        f'{{ primary-path = "secondary", downlink-threshold = "{threshold}", '
-        'ul-data-split-threshold = "100 B", leg-choice = "demand" }'
-    )
-    values = {**DATA.values["en-dc"], SPLIT: split}
-    return Remedy(f"switching at {threshold}", values, kind="two legs")
-
-
-POINTS = DATA.one("points", Points)
-REMEDIES = DATA.all("remedy", Remedy)
+SENDERS, REMEDIES = DATA.all("sender", Choice), DATA.all("remedy", Choice)
 NOTHING = REMEDIES[0]
-
-SENDERS = {"CUBIC": "cubic", "BBRv3": "bbr3"}
+(CLEAR,) = DATA.all("clear", Choice)
 
 PAGE = Page.read(FOLDER, {"remedies": len(REMEDIES) - 1})
 
-SCENARIO = FOLDER / "scenario.toml"
 BIN_S = 0.01
 """Length of the bins in which bytes at the application are counted, seconds."""
 SETTLED_S = 1.5
 """Time from which silences count in seconds, as earlier ones belong to the start of the
 transfer.
 """
-
-PROBES = {
-    **QUIET_CELL,
-    "probe.congestion": '"every-ack"',
-    "probe.throughput": f'"{1000 * BIN_S:g} ms"',
-    "probe.transport-blocks": "true",
-}
 
 CARRIERS = {"small": 84 * 14 * 8000.0, "macro": 100 * 14 * 1000.0}
 """Resource blocks times symbols of each carrier in a second."""
@@ -126,100 +65,65 @@ class Effort(study.Effort):
 
 
 @dataclass(frozen=True)
-class Point:
-    """A remedy with a sender and a length of blockage."""
+class Points:
+    """Points of the smaller tables."""
 
-    remedy: Remedy
-    sender: str
-    block_s: float
-    is_vehicle: bool = False
-    is_wide: bool = False
-    """True if the small cell has the rate of the study `blockage`, which is twice as high."""
+    wide_lengths_s: tuple[float, ...]
+    thresholds_kb: tuple[int, ...]
 
 
-def points(effort: Effort) -> list[Point]:
-    """Returns the points of the main tables. A remedy with its own sender is run once."""
-    return [
-        Point(remedy, sender, length)
-        for sender in SENDERS
-        for length in (CLEAR_S, *effort.lengths_s)
-        for remedy in REMEDIES
-        if not remedy.has_own_sender or sender == "CUBIC"
-    ]
+POINTS = DATA.one("points", Points)
 
 
-def vehicle_points() -> list[Point]:
-    """Returns the points with the stated vehicle, which leaves most of the rate, for 1 s."""
-    return [
-        Point(remedy, "CUBIC", 1.0, is_vehicle=True)
-        for remedy in REMEDIES
-        if not remedy.has_own_sender
-    ]
+def switching(threshold: str) -> Choice:
+    """Returns EN-DC whose LTE leg is used while more than this waits at PDCP."""
+    given = next(remedy for remedy in REMEDIES if remedy.name == "switching at 100 kB")
+    values = {key: value.replace("100 kB", threshold) for key, value in given.values.items()}
+    return replace(given, name=f"switching at {threshold}", values=values)
 
 
-def wide_points(effort: Effort) -> list[Point]:
-    """Returns the points with the paper's rate, for the lengths of blockage that decide."""
-    return [
-        Point(remedy, "CUBIC", length, is_wide=True)
-        for length in POINTS.wide_lengths_s
-        if length in effort.lengths_s
-        for remedy in REMEDIES
-    ]
+THRESHOLDS = {switching(f"{kb} kB"): kb for kb in POINTS.thresholds_kb}
+"""Switching at each threshold in kB."""
 
 
-def swept_points() -> list[Point]:
-    """Returns the points for switching at each threshold, and for no remedy."""
-    remedies = (NOTHING, *(switching(f"{threshold} kB") for threshold in POINTS.thresholds_kb))
-    return [
-        Point(remedy, sender, length)
-        for sender in SENDERS
-        for length in (CLEAR_S, POINTS.swept_s)
-        for remedy in remedies
-    ]
+class Plan(Grid):
+    """The runs of the study. The first blockage of a seed begins at the same time in all runs."""
+
+    def __init__(self, runs: Runs[Effort]) -> None:
+        lengths = {
+            length: Choice(f"{length:g} s", {f"{BLOCKAGE}.duration": f"{length:g} s"})
+            for length in runs.effort.lengths_s
+        }
+        lists = {
+            "lengths": list(lengths.values()),
+            "decisive": [lengths[each] for each in POINTS.wide_lengths_s if each in lengths],
+            "shared": [remedy for remedy in REMEDIES if OWN_SENDER not in remedy.tags],
+            "own": [remedy for remedy in REMEDIES if OWN_SENDER in remedy.tags],
+            "thresholds": [NOTHING, *THRESHOLDS],
+        }
+        super().__init__(DATA, runs, [measure], lists, [with_first_blockage])
+
+    def found(self, name: str) -> Found:
+        """Does the runs of a set and returns their numbers, with the load of the macro carrier."""
+        return super().found(name).with_numbers(of_its_carrier)
+
+    def main(self) -> Found:
+        """Returns the numbers of the main tables, by sender and remedy in their order."""
+        found = self.found("shared") | self.found("own")
+        rows = [(sender, remedy) for sender in SENDERS for remedy in REMEDIES]
+        return found.picked(sorted(found, key=lambda point: rows.index(point[:2])))
 
 
-def found(runs: Runs[Effort], of: Iterable[Point]) -> Found:
-    """Returns the numbers of each point over the seeds, by sender, remedy and blockage.
-
-    The first blockage of a seed begins at the same time at all points.
-    """
-
-    def job(point: Point, seed: int) -> Job:
-        remedy = point.remedy
-        values = {**PROBES, **runs.effort.duration, **remedy.values}
-        without = remedy.unused
-        if remedy.is_coupled:
-            without = (*without, CONTROL)
-        else:
-            values[CONTROL] = f'"{remedy.control or SENDERS[point.sender]}"'
-        if point.block_s == CLEAR_S:
-            without = (*without, BLOCKAGE)
-        else:
-            if point.is_vehicle:
-                values |= DATA.values["vehicle"]
-            values[f"{BLOCKAGE}.duration"] = f'"{point.block_s:g} s"'
-            values[f"{BLOCKAGE}.first"] = f'"{first_s(seed):.3f} s"'
-        if point.is_wide:
-            values |= DATA.values["papers-rate"]
-        return Job(SCENARIO, overrides(values), without, seed, with_tables=True)
-
-    numbers = {
-        (point.sender, point.remedy.name, head(point.block_s)): [
-            _of_its_carrier(numbers, point.remedy) for numbers in of_seeds
-        ]
-        for point, of_seeds in runs.over_seeds(of, job, measure).items()
-    }
-    return Found(("sender", "remedy", "blocked"), numbers)
+def of_its_carrier(point: Point, numbers: Mapping[str, Any]) -> Numbers:
+    """Returns the share of the macro carrier, which has more resource blocks with NR."""
+    is_nr = DATA.values["nr"].items() <= point[1].values.items()
+    return {"macro_pct": numbers["macro_pct"] / (NR_OVER_LTE if is_nr else 1)}
 
 
-def head(block_s: float) -> str:
-    """Returns the name of a length of blockage."""
-    return "clear" if block_s == CLEAR_S else f"{block_s:g} s"
-
-
-def _of_its_carrier(numbers: Numbers, remedy: Remedy) -> Numbers:
-    is_nr = MACRO_OF_NR.items() <= remedy.values.items()
-    return {**numbers, "macro_pct": numbers["macro_pct"] / NR_OVER_LTE} if is_nr else numbers
+def with_first_blockage(at: At) -> Job:
+    """Returns the run of a point, in which the seed determines the start of the first blockage."""
+    first = Choice("first blockage", {f"{BLOCKAGE}.first": f"{first_s(at.seed):.3f} s"})
+    return at.job(FOLDER / "scenario.toml", QUIET_CELL, first, with_tables=True)
 
 
 def first_s(seed: int) -> float:
