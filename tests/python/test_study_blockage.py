@@ -10,33 +10,32 @@ from typing import Any
 import pytest
 
 import fadeout
-from fadeout.studies.blockage import STUDY, study
+from fadeout.studies.blockage import STUDY, runs
 from fadeout.studies.blockage.claims import verdicts
 from fadeout.studies.blockage.runs import (
     CASES_S,
-    CELL,
+    CELL_BLOCKAGE,
     CELL_CHANGES,
+    DATA,
     DEPTHS,
-    LENGTH_SETUPS,
+    FOLDER,
     LENGTHS,
-    LINK,
     MODEL_B_DB,
     NO_GUARD,
-    POINTS,
     PUBLISHED,
     SENDERS,
-    Level,
+    Plan,
     reduction,
     totals,
 )
-from fadeout.study import Found, Job, Runs, ThreadRunner, overrides
+from fadeout.study import QUIET_CELL, Choice, Data, Found, Job, Runs, ThreadRunner, combined
 from fadeout.study.job import Reader
 
 STATED = PUBLISHED["setup"]["stated"]
 
 
 def test_the_cell_states_what_the_paper_states():
-    resolved = tomllib.loads(CELL.scenario.read_text())
+    resolved = tomllib.loads((FOLDER / "cell.toml").read_text())
     cell = resolved["cell"]["base-station"]
     channel = cell["channel"]
     assert cell["carrier"] == f"{STATED['carrier_ghz']:g} GHz"
@@ -51,22 +50,23 @@ def test_the_cell_states_what_the_paper_states():
 
 
 def test_the_cell_reaches_the_papers_clear_rate():
-    (rate,) = CELL.clear_mbps(Runs(ThreadRunner(), STUDY.full), {("",): {}}).values()
+    values = {**QUIET_CELL, **STUDY.full.duration}
+    (clear,) = (each for each in DATA.all("clear", Choice) if "cell" in each.tags)
+    (run,) = ThreadRunner().results([combined(FOLDER / "cell.toml", values, clear)])
+    rate = totals(run)["goodput_mbps"]
     # The number of resource blocks changes the rate in steps of 1.8 %.
     assert rate == pytest.approx(PUBLISHED["case"][0]["throughput_mbps"], rel=0.01)
 
 
 def test_every_assumption_of_the_full_stack_runs():
+    blocked = Choice("0.2 s", {f"{CELL_BLOCKAGE}.duration": "0.2 s"})
+    short = Choice("short", {"duration": "60 ms"})
+    phase = DATA.all("cell-phase", Choice)
     jobs = [
-        Job(
-            CELL.scenario,
-            overrides(
-                {**DEPTHS[depth], **change.values, **CELL.blocked(0.2), **CELL.fixed_phase}
-                | {**CELL.quiet, "duration": "60 ms"}
-            ),
-        )
+        combined(FOLDER / "cell.toml", QUIET_CELL, depth, change, blocked, *phase, short)
         for change in CELL_CHANGES
-        for depth in change.depths or DEPTHS
+        for depth in DEPTHS
+        if not change.depths or depth.name in change.depths
     ]
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", message=".*the RLC buffer")
@@ -112,52 +112,52 @@ def test_findings_are_judged_by_the_papers_checks():
 
 def test_the_windows_after_a_loss_include_the_papers_and_linuxs():
     assert reduction(0.7) == {}
-    assert {0.2, 0.7, 0.8} <= set(POINTS.reductions)
+    sets = {each["name"]: each["axes"] for each in DATA["runs"]}
+    assert {0.2, 0.7, 0.8} <= set(sets["reductions"]["window_after_a_loss"])
     values = [f"{key}={value}" for key, value in reduction(0.2).items()]
-    manifest = fadeout.run(LINK.scenario, set=[*values, "duration=0.01 s"]).manifest
+    manifest = fadeout.run(FOLDER / "scenario.toml", set=[*values, "duration=0.01 s"]).manifest
     flow = manifest["scenario"]["flow"]["download"]
     assert flow["congestion-control"]["beta"] == 0.2
 
 
 def test_the_senders_are_those_that_the_paper_and_the_rfcs_describe():
-    guarded, without = (SENDERS[name] for name in ("no SACK (RFC 6582, impatient)", NO_GUARD))
+    senders = {sender.name: sender.values for sender in SENDERS}
+    guarded, without = senders["no SACK (RFC 6582, impatient)"], NO_GUARD.values
     assert {k for k in guarded if guarded[k] != without[k]} == {"flow.profile"}
     assert without["flow.profile"] == '"reno"'
     assert {"impatient", "slow"} <= {
-        word for name in SENDERS for word in name.replace(")", "").split()
+        word for name in senders for word in name.replace(")", "").split()
     }
 
 
-def slower(level: Level, folder: Path, changes: dict[str, str]) -> Level:
-    """Returns the level with a scenario of a lower rate, which is written to `folder`.
+@pytest.fixture
+def slow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Gives the study scenarios with a tenth of the rate, and runs of 5 s.
 
     Fewer packets cost less to simulate.
     """
-    text = level.scenario.read_text()
-    for old, new in {'duration = "30 s"': 'duration = "5 s"', **changes}.items():
-        assert text.count(old) == 1
-        text = text.replace(old, new)
-    path = folder / level.scenario.name
-    path.write_text(text)
-    return replace(level, scenario=path)
+    changes = {
+        "scenario.toml": {'"843 Mbit/s"': '"84.3 Mbit/s"'},
+        "cell.toml": {"resource-blocks = 168": "resource-blocks = 17", "5.3 MB": "0.53 MB"},
+        "study.toml": {"length = 30": "length = 5"},
+    }
+    for file, of in changes.items():
+        text = (FOLDER / file).read_text()
+        for old, new in of.items():
+            assert text.count(old) == 1
+            text = text.replace(old, new)
+        (tmp_path / file).write_text(text)
+    monkeypatch.setattr(runs, "FOLDER", tmp_path)
+    monkeypatch.setattr(runs, "DATA", Data.read(tmp_path))
 
 
-@pytest.fixture
-def slow(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> tuple[Level, Level]:
-    """Gives the study levels with a tenth of the rate, and runs of 5 s."""
-    slow_link = slower(LINK, tmp_path, {'"843 Mbit/s"': '"84.3 Mbit/s"'})
-    monkeypatch.setattr(study, "LINK", slow_link)
-    fewer = {"resource-blocks = 168": "resource-blocks = 17", "5.3 MB": "0.53 MB"}
-    slow_cell = slower(CELL, tmp_path, fewer)
-    monkeypatch.setattr(study, "CELL", slow_cell)
-    return slow_link, slow_cell
-
-
-def test_a_total_blockage_costs_its_share_of_the_time_on_both_levels(slow: tuple[Level, Level]):
+@pytest.mark.usefixtures("slow")
+def test_a_total_blockage_costs_its_share_of_the_time_on_both_levels():
     # One period of the blockages has each of them once.
-    runs = Runs(ThreadRunner(), replace(STUDY.quick, duration_s=5))
-    for level, values in zip(slow, ({}, DEPTHS["nothing passes"]), strict=True):
-        found = level.found(runs, "setup", {("total",): values}, seeds=2)
+    plan = Plan(Runs(ThreadRunner(), replace(STUDY.quick, duration_s=5)))
+    for name in ("link", "full-stack"):
+        points = [at for at in plan.points(name) if "nothing passes" in at[0].name]
+        found = plan.found(name, points, seeds=2)
         means = [found.mean(point, "loss_pct").mean for point in found]
         assert means == sorted(means)
         # The cost of shorter blockages depends on the phase.
@@ -205,9 +205,9 @@ def test_the_report_has_all_its_tables(tmp_path: Path):
     assert published == [12.0, 54.0, 72.0]
     rows = {name: len(of) / len(LENGTHS) for name, of in found.items() if isinstance(of, list)}
     assert rows["senders"] == 2 * len(SENDERS)
-    assert rows["fine"] == len(POINTS.round_trips_ms) * len(POINTS.windows_mb)
-    assert rows["length"] == len(effort.lengths_s) * len(LENGTH_SETUPS)
-    assert rows["reductions"] == len(POINTS.reductions) * (len(POINTS.reduced_senders) + 1)
+    assert rows["fine"] == 8 * 9
+    assert rows["length"] == len(effort.lengths_s) * len(DATA["length-setup"])
+    assert rows["reductions"] == 6 * (3 + 1)
     axes = ("stack", "round_trip", "buffer", "effect", "reduction", "length_s")
     grid = {tuple(row[axis] for axis in axes) for row in found["grid"]}
     assert rows["grid"] == len(grid) == 3 * 3 * 2 * 2 * len(SENDERS)

@@ -275,3 +275,11 @@ def test_choices_that_python_adds_come_last(data: Data):
     at = At(parts, seed=3, effort=FewSeeds(seeds=5), values={"b": "1"})
     job = at.job(Path("x.toml"), {"a": "1"}, Choice("drawn", {"b": "2", "c": "3"}))
     assert job.overrides == ("a=1", "b=2", 'flow.congestion-control="reno"', "c=3")
+
+
+def test_a_set_is_run_at_given_points_with_other_seeds(data: Data):
+    grid, jobs = run_made(data)
+    points = grid.points("made")
+    found = grid.found("made", [*points[:1], (7, *points[1][1:])], seeds=3)
+    assert [name for name, *_ in found] == [1, 7]
+    assert len(jobs) == 2 * 3

@@ -122,21 +122,30 @@ class Grid(Mapping[str, Found]):
     def __len__(self) -> int:
         return len(self._forms)
 
-    def found(self, name: str) -> Found:
-        """Does the runs of a set and returns their numbers."""
+    def found(
+        self, name: str, points: Sequence[Point] | None = None, *, seeds: int | None = None
+    ) -> Found:
+        """Does the runs of a set and returns their numbers.
+
+        `points` are some of its points, or others on its axes. `seeds` replaces the set's number.
+        """
         form = self._form(name)
-        lists, seeds, job = self._axes(form), self._effort(form).seeds, self._jobs(form)
+        seeds, job = seeds or self._effort(form).seeds, self._jobs(form)
         read = self._readers[self._data.known("reader", form.read, self._readers)]
-        points = list(itertools.product(*lists.values()))
+        wanted = self.points(name) if points is None else points
         if form.in_places:
             return self._runs.in_places(
-                " ".join(lists),
-                points,
+                " ".join(form.axes),
+                wanted,
                 lambda point, sight, seed: job(point, seed, sight),
                 read,
                 seeds,
             )
-        return Found(tuple(lists), self._runs.over_seeds(points, job, read, seeds))
+        return Found(tuple(form.axes), self._runs.over_seeds(wanted, job, read, seeds))
+
+    def points(self, name: str) -> list[Point]:
+        """Returns the points of a set: all combinations of the lists on its axes."""
+        return list(itertools.product(*self._axes(self._form(name)).values()))
 
     def places(self, name: str) -> FoundInPlaces:
         """Does the runs of a set in places and returns their numbers."""
@@ -149,9 +158,7 @@ class Grid(Mapping[str, Found]):
 
         A run in a place has line of sight. The set needs no function that reads numbers.
         """
-        form = self._form(name)
-        job = self._jobs(form)
-        points = list(itertools.product(*self._axes(form).values()))
+        job, points = self._jobs(self._form(name)), self.points(name)
         made = [job(point, 1).seeded(1, with_tables=True) for point in points]
         return dict(zip(points, self._runs.whole(made), strict=True))
 

@@ -7,7 +7,8 @@ from fadeout.study import Found, Verdict, estimate, values
 def verdicts(found: Found) -> list[Verdict]:
     """Returns the verdicts on the findings, seed by seed. The axis of `found` is `blocked`."""
     kept = {
-        length: [100 - loss for loss in values(found[length,], "loss_pct")] for length in LENGTHS
+        length: [100 - loss for loss in values(found.at(blocked=length), "loss_pct")]
+        for length in LENGTHS
     }
     before = [[100.0] * len(kept[LENGTHS[0]]), *kept.values()]
     falls = [
@@ -21,7 +22,7 @@ def verdicts(found: Found) -> list[Verdict]:
 
     timed_out = {
         f"runs with an RTO at {length}": estimate(
-            [100.0 * (count > 0) for count in values(found[length,], "timeouts")]
+            [100.0 * (count > 0) for count in values(found.at(blocked=length), "timeouts")]
         )
         for length in LENGTHS
     }

@@ -1,6 +1,7 @@
 """Figures of the blockage study."""
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import polars as pl
 from matplotlib.axes import Axes
@@ -45,6 +46,8 @@ GOODPUT_BIN_S = 0.02
 GAP_S = 0.01
 """Longest time between transmissions for which the line is drawn through, seconds."""
 SHOWN_S = (3.8, 7.0)
+STEPS: Mapping[str, Any] = {"drawstyle": "steps-post", "linewidth": 0.8}
+"""Style of a line whose values hold until the next one."""
 
 
 def tornado(
@@ -80,18 +83,9 @@ def curve(
             label="time blocked",
         )
         for name, values in found.items():
-            marker = "o" if name == "Linux" else "s"
-            line_with_intervals(
-                ax, lengths_s, values, color=COLORS[name], marker=marker, label=name
-            )
-        ax.plot(
-            CASES_S,
-            list(PAPER_PCT.values()),
-            linestyle="none",
-            marker="D",
-            color=BLACK,
-            label="paper",
-        )
+            style = {"color": COLORS[name], "marker": "o" if name == "Linux" else "s"}
+            line_with_intervals(ax, lengths_s, values, label=name, **style)
+        ax.plot(CASES_S, list(PAPER_PCT.values()), "D", color=BLACK, label="paper")
         ax.set_xscale("log")
         ax.set_xticks(
             [0.01, 0.03, 0.1, 0.3, 1, 2], ["10 ms", "30 ms", "0.1 s", "0.3 s", "1 s", "2 s"]
@@ -109,14 +103,8 @@ def window_and_throughput(runs: Mapping[str, Results]) -> Figure:
     with new_figure(height=COLUMN_INCHES, rows=2) as (figure, (throughput, window)):
         for name, results in runs.items():
             rates = rebin(results.throughput, WINDOW_S, results.duration_s)
-            throughput.plot(
-                rates["time_s"],
-                rates["rate_mbps"],
-                color=COLORS[name],
-                drawstyle="steps-post",
-                linewidth=0.8,
-                label=name,
-            )
+            style = {"color": COLORS[name], "label": name, **STEPS}
+            throughput.plot(rates["time_s"], rates["rate_mbps"], **style)
             rows = thin(results.congestion, "cwnd_segments", MOST_POINTS)
             window.plot(rows["time_s"], rows["cwnd_segments"], color=COLORS[name], linewidth=0.8)
             timeouts = results.timeouts.select("time_s", pl.lit(0.02).alias("height"))
@@ -233,13 +221,7 @@ def draw_buffer(ax: Axes, results: Results) -> None:
 def draw_window(ax: Axes, results: Results) -> None:
     """Draws TCP's congestion window, and its timeouts."""
     rows = shown(results.congestion)
-    ax.plot(
-        rows["time_s"],
-        rows["cwnd_segments"],
-        color=VERMILION,
-        drawstyle="steps-post",
-        linewidth=0.8,
-    )
+    ax.plot(rows["time_s"], rows["cwnd_segments"], color=VERMILION, **STEPS)
     marks(ax, shown(results.timeouts)["time_s"], "x", 0.05)
     ax.set_ylim(bottom=0)
     ax.set_ylabel("Window (segments)")
@@ -248,13 +230,7 @@ def draw_window(ax: Axes, results: Results) -> None:
 def draw_goodput(ax: Axes, results: Results) -> None:
     """Draws the goodput in bins."""
     rates = shown(rebin(results.throughput, GOODPUT_BIN_S, results.duration_s))
-    ax.plot(
-        rates["time_s"],
-        rates["rate_mbps"],
-        color=PURPLE,
-        drawstyle="steps-post",
-        linewidth=0.8,
-    )
+    ax.plot(rates["time_s"], rates["rate_mbps"], color=PURPLE, **STEPS)
     ax.set_ylim(bottom=0)
     ax.set_ylabel("Goodput (Mbit/s)")
 

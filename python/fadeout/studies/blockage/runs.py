@@ -1,7 +1,7 @@
 """The setups and runs of the study, over a link and over a cell."""
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import fmean
@@ -12,16 +12,18 @@ from fadeout.results import Results
 from fadeout.study import (
     QUIET,
     QUIET_CELL,
+    UNCHANGED,
+    At,
     Choice,
     Data,
     Found,
+    Grid,
     Job,
     Numbers,
     Page,
     Runs,
     Values,
     claims_of,
-    overrides,
     published,
 )
 from fadeout.study.found import Point
@@ -73,23 +75,6 @@ class Effort(study.Effort):
 
 
 @dataclass(frozen=True)
-class Points:
-    """Points of the curve and of both grids."""
-
-    curve_s: tuple[float, ...]
-    """Lengths of a blockage on the curve, seconds."""
-    grid_round_trips_ms: tuple[int, ...]
-    round_trips_ms: tuple[int, ...]
-    windows_mb: tuple[float, ...]
-    """Receive windows, MB."""
-    papers_window_mb: float
-    reductions: tuple[float, ...]
-    """Windows of CUBIC after a loss, as shares of the window before."""
-    reduced_senders: tuple[str, ...]
-    """Senders whose window after a loss is varied."""
-
-
-@dataclass(frozen=True)
 class Change(study.Change):
     """A change of one assumption. Everything else is as in the scenario."""
 
@@ -97,116 +82,7 @@ class Change(study.Change):
     """Depths of the blockage at which the assumption can matter. Empty for all."""
 
 
-def rms_error(found: Found, point: Point) -> float:
-    """Returns the distance from the published losses and the unblocked rate, percentage points.
-
-    The last part of `point` is the length of the blockages, and the error is over all lengths.
-    """
-    points = [(*point[:-1], length) for length in LENGTHS]
-    errors = [found.mean(each, "loss_pct").mean - PAPER_PCT[each[-1]] for each in points]
-    errors.append(100 * (found[point][0]["clear_mbps"] / UNBLOCKED_MBPS - 1))
-    return math.sqrt(fmean([error**2 for error in errors]))
-
-
-@dataclass(frozen=True)
-class Level:
-    """A scenario, with the keys of its blockage and the tables that it need not record."""
-
-    scenario: Path
-    blockage: str
-    """The table that is removed for a run without blockages."""
-    length: str
-    """The key of a blockage's length."""
-    fixed_phase: Values
-    """Overrides that fix the blockages' phase, for figures that show the same instants."""
-    quiet: Values
-
-    def blocked(self, length_s: float) -> Values:
-        """Returns overrides that set the length of the blockages."""
-        return {self.length: f"{length_s:g} s"}
-
-    def clear(self, values: Values) -> Values:
-        """Returns the overrides that do not concern the blockage."""
-        # Keys of a blockage that was removed cannot be overridden.
-        removed = f"{self.blockage}."
-        return {key: value for key, value in values.items() if not f"{key}.".startswith(removed)}
-
-    def clear_mbps(self, runs: Runs[Effort], setups: Mapping[Point, Values]) -> dict[Point, float]:
-        """Returns the goodput of each setup without blockages."""
-        common = {**self.quiet, **runs.effort.duration}
-        jobs = [
-            Job(self.scenario, overrides({**common, **self.clear(values)}), (self.blockage,))
-            for values in setups.values()
-        ]
-        found = runs.each(jobs, totals)
-        return {at: numbers["goodput_mbps"] for at, numbers in zip(setups, found, strict=True)}
-
-    def found(
-        self,
-        runs: Runs[Effort],
-        axes: str,
-        setups: Mapping[Point, Values],
-        seeds: int,
-        lengths_s: Sequence[float] = CASES_S,
-    ) -> Found:
-        """Returns the numbers of each setup and length of the blockages, which is the last axis.
-
-        The loss is relative to the same setup without blockages. The seed draws the phase and the
-        vehicle's distances, and a seed's draws are the same in every setup.
-        """
-        common = {**self.quiet, **runs.effort.duration}
-        clear_mbps = self.clear_mbps(runs, setups)
-
-        def job(point: tuple[Point, float], seed: int) -> Job:
-            setup, length_s = point
-            values = {**common, **setups[setup], **self.blocked(length_s)}
-            return Job(self.scenario, overrides(values), seed=seed)
-
-        points = [(setup, length_s) for setup in setups for length_s in lengths_s]
-        numbers = {
-            (*setup, f"{length_s:g} s"): [
-                {
-                    **each,
-                    "loss_pct": 100 * (1 - each["goodput_mbps"] / clear_mbps[setup]),
-                    "clear_mbps": clear_mbps[setup],
-                }
-                for each in of_seeds
-            ]
-            for (setup, length_s), of_seeds in runs.over_seeds(points, job, totals, seeds).items()
-        }
-        return Found((*axes.split(), "blocked"), numbers)
-
-    def traces(
-        self, runs: Runs[Effort], setups: Mapping[str, Values], length_s: float
-    ) -> dict[str, Results]:
-        """Returns one run of each setup, with its tables."""
-        fixed = {**self.blocked(length_s), **self.fixed_phase}
-        made = [
-            Job(self.scenario, overrides({**values, **fixed}), with_tables=True)
-            for values in setups.values()
-        ]
-        return dict(zip(setups, runs.whole(made), strict=True))
-
-
-LINK = Level(
-    scenario=FOLDER / "scenario.toml",
-    blockage="blockage",
-    length="blockage.vehicle.schedule.duration",
-    fixed_phase={"blockage.vehicle.schedule.phase": "4 s"},
-    quiet=QUIET,
-)
-"""A link with a link budget."""
-
 CELL_BLOCKAGE = "cell.base-station.channel.blockage"
-
-CELL = Level(
-    scenario=FOLDER / "cell.toml",
-    blockage=CELL_BLOCKAGE,
-    length=f"{CELL_BLOCKAGE}.duration",
-    fixed_phase={f"{CELL_BLOCKAGE}.phase": "fixed", f"{CELL_BLOCKAGE}.first": "4 s"},
-    quiet=QUIET_CELL,
-)
-"""A cell of New Radio."""
 
 MODEL_B_DB = (22.6, 25.0)
 """Depth of the stated vehicle at 1 m and at 0.5 m from the receiver, dB.
@@ -215,52 +91,96 @@ The depth follows TR 38.901 clause 7.6.4.2. The receiver has a height of 1 m. Th
 height of 5 m and is 50 m away.
 """
 
-LINUX_REDUCTION = 0.7
-"""CUBIC's window after a loss in the scenario."""
-
-POINTS = DATA.one("points", Points)
 PAGE = Page.read(
     FOLDER,
     {
-        "window_mb": POINTS.papers_window_mb,
+        "window_mb": int(DATA.values["papers-window"]["flow.tcp.receive-window"]) / 1e6,
         "unblocked_mbps": UNBLOCKED_MBPS,
         "paper_pct": PAPER_PCT,
         "lengths": LENGTHS,
         "shortest": LENGTHS[0],
     },
 )
-SETUPS = DATA.all("setup", Choice)
-SENDERS, BUFFERS, EFFECTS, LENGTH_SETUPS, DEPTHS = (
-    {one.name: one.values for one in DATA.all(table, Choice)}
-    for table in ("sender", "buffer", "effect", "length-setup", "depth")
-)
+SENDERS, DEPTHS = DATA.all("sender", Choice), DATA.all("depth", Choice)
 LINUX, _, SACK, GUARDED, *_, NO_GUARD = SENDERS
+BASE = Change(UNCHANGED)
 CHANGES, CELL_CHANGES = (DATA.all(table, Change) for table in ("change", "cell-change"))
+CLEAR = {choice.tags: choice for choice in DATA.all("clear", Choice)}
+"""Setups without blockages, by the tags of the blockages on the same level."""
+NEAREST = "nearest"
+"""Name of the combination in the grid that is nearest to the paper, in tables."""
 
 
-def round_trip(milliseconds: float) -> Values:
-    """Returns overrides for a base round-trip time.
+class Plan(Grid):
+    """The runs of the study over a link and over a cell. The last axis is `blocked`.
 
-    The core has most of the delay. The radio link has 1 ms in each direction.
+    The seed draws the phase and the vehicle's distances, and a seed's draws are the same in every
+    setup.
     """
-    return {"link.core.delay": f"{milliseconds / 2 - 1:g} ms"}
+
+    def __init__(self, runs: Runs[Effort], nearest: Values | None = None) -> None:
+        """Describes the runs. Some are of the assumptions that are nearest to the paper."""
+        effort = runs.effort
+        lists: dict[str, Sequence[Any]] = {
+            "linux": [LINUX],
+            "nearest": [Choice(NEAREST, nearest or {})],
+            "lengths": effort.lengths_s,
+            "first-length": effort.lengths_s[:1],
+            "second-length": effort.lengths_s[1:2],
+            "grid-lengths": effort.grid_lengths_s,
+            "grid-reductions": effort.grid_reductions,
+            "losses": effort.losses_db,
+            "changes": [BASE, *CHANGES],
+            "cell-changes": [BASE, *CELL_CHANGES[: effort.cell_changes]],
+            "any-depth": [Choice("")],
+        }
+        super().__init__(DATA, runs, [totals], lists, [over_link, over_cell])
+
+    def found(
+        self, name: str, points: Sequence[Point] | None = None, *, seeds: int | None = None
+    ) -> Found:
+        """Returns the numbers of a set, with the loss relative to the setup without blockages."""
+        found = super().found(name, points, seeds=seeds)
+        clear = {point: (*point[:-1], CLEAR[point[-1].tags]) for point in found}
+        unblocked = super().found(name, list(dict.fromkeys(clear.values())), seeds=1)
+
+        def relative(point: Point, numbers: Mapping[str, Any]) -> Numbers:
+            clear_mbps = unblocked[clear[point]][0]["goodput_mbps"]
+            loss_pct = 100 * (1 - numbers["goodput_mbps"] / clear_mbps)
+            return {"loss_pct": loss_pct, "clear_mbps": clear_mbps}
+
+        return found.with_numbers(relative)
 
 
-def window(megabytes: float) -> Values:
-    """Returns overrides for a fixed receive window."""
-    return {"flow.tcp.receive-window": f"{round(1e6 * megabytes)}"}
+def over_link(at: At) -> Job:
+    """Returns a run over a link with a link budget."""
+    return at.job(FOLDER / "scenario.toml", {**QUIET, **of_amounts(at.parts)})
+
+
+def over_cell(at: At) -> Job:
+    """Returns a run over a cell of New Radio."""
+    return at.job(FOLDER / "cell.toml", {**QUIET_CELL, **of_amounts(at.parts)})
+
+
+def rms_error(found: Found, point: Point) -> float:
+    """Returns the distance from the published losses and the unblocked rate, percentage points.
+
+    The last part of `point` is the length of the blockages, and the error is over all lengths.
+    """
+    points = {at: found.moved(point, {"blocked": at}) for at in LENGTHS}
+    errors = [found.mean(each, "loss_pct").mean - PAPER_PCT[at] for at, each in points.items()]
+    errors.append(100 * (found[point][0]["clear_mbps"] / UNBLOCKED_MBPS - 1))
+    return math.sqrt(fmean([error**2 for error in errors]))
 
 
 def reduction(share: float) -> Values:
-    """Returns overrides for CUBIC's window after a loss, as a share of the window before."""
-    if share == LINUX_REDUCTION:
+    """Returns overrides for CUBIC's window after a loss, as a share of the window before.
+
+    The scenario has Linux's share.
+    """
+    if share == 0.7:
         return {}
     return {"flow.congestion-control": f'{{ name = "cubic", beta = {share:g} }}'}
-
-
-def length(seconds: float) -> Values:
-    """Returns overrides for the length of a run."""
-    return {"duration": f"{seconds:g} s"}
 
 
 def blocked_by(loss_db: float) -> Values:
@@ -269,6 +189,28 @@ def blocked_by(loss_db: float) -> Values:
     """
     schedule = 'model = "periodic", period = "5 s", phase = "random"'
     return {CELL_BLOCKAGE: f"{{ {schedule}, loss = {loss_db:g} }}"}
+
+
+def of_amounts(parts: Mapping[str, Any]) -> Values:
+    """Returns overrides for the numbers on the axes of a point."""
+    return {
+        key: value
+        for axis, values_of in AMOUNTS.items()
+        if axis in parts
+        for key, value in values_of(parts[axis]).items()
+    }
+
+
+AMOUNTS: Mapping[str, Callable[[float], Values]] = {
+    # The core has most of the delay. The radio link has 1 ms in each direction.
+    "round_trip_ms": lambda ms: {"link.core.delay": f"{ms / 2 - 1:g} ms"},
+    "window_mb": lambda mb: {"flow.tcp.receive-window": f"{round(1e6 * mb)}"},
+    "window_after_a_loss": reduction,
+    "reduction": reduction,
+    "length_s": lambda seconds: {"duration": f"{seconds:g} s"},
+    "depth_db": blocked_by,
+}
+"""Functions that return overrides for a number, by the axis of the number."""
 
 
 def totals(results: Results) -> Numbers:

@@ -1,47 +1,32 @@
 """The study on blockages: its setups and its report."""
 
-import itertools
-from collections.abc import Iterator, Mapping, Sequence
-from typing import Any
+from collections.abc import Iterator, Sequence
 
+from fadeout.results import Results
 from fadeout.studies.blockage import figures
 from fadeout.studies.blockage.claims import verdicts
 from fadeout.studies.blockage.runs import (
-    BUFFERS,
+    BASE,
     CASES,
-    CASES_S,
-    CELL,
-    CELL_CHANGES,
-    CHANGES,
     DATA,
     DEPTHS,
-    EFFECTS,
     GUARDED,
-    LENGTH_SETUPS,
     LENGTHS,
-    LINK,
-    LINUX,
     MODEL_B_DB,
+    NEAREST,
     NO_GUARD,
     PAGE,
     PAPER_PCT,
     PERIOD_S,
-    POINTS,
     SACK,
-    SENDERS,
-    SETUPS,
     Change,
     Effort,
-    Level,
-    blocked_by,
-    length,
-    reduction,
+    Plan,
+    of_amounts,
     rms_error,
-    round_trip,
-    window,
 )
 from fadeout.study import (
-    UNCHANGED,
+    Choice,
     Estimate,
     Found,
     Runs,
@@ -50,26 +35,17 @@ from fadeout.study import (
     Tables,
     Values,
     exactly,
+    name_of,
 )
 from fadeout.study.figures import bar_rows
 from fadeout.study.found import Point
 
-NEAREST = "nearest"
-"""Name of the combination in the grid that is nearest to the paper, in tables."""
-
-WINDOW = window(POINTS.papers_window_mb)
 NEAR_POINTS = 10
 """Largest distance from the paper at which a row counts as explained, in percentage points."""
 SHOWN_ROWS = 8
 """Number of rows of the fine grid in the report."""
 MOMENT_S = 1.0
 """Length of the blockage that is shown over time, seconds."""
-TRACED = {
-    "duration": "8 s",
-    "probe.transport-blocks": "true",
-    "probe.bearers": "2 ms",
-    "probe.throughput": "10 ms",
-}
 TABLES = Tables(DATA, PAGE, {})
 
 
@@ -77,30 +53,28 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
     """Yields the sections of the report."""
     effort = runs.effort
     nearest, grid = search(runs)
+    plan = Plan(runs, nearest)
     runs.facts["seeds_of_the_full_stack's_assumptions"] = effort.cell_seeds
-    found = LINK.found(runs, "setup", {(NEAREST,): nearest}, effort.seeds)
-    for setup in reversed(SETUPS):
-        level = CELL if setup.kind == "cell" else LINK
-        found = level.found(runs, "setup", {(setup.name,): setup.values}, effort.seeds) | found
+    found = plan.found("link") | plan.found("full-stack") | plan.found("other-senders")
     yield headline(found)
-    yield PAGE.claims({name: verdicts(each) for name, each in found.along("setup").items()})
-    yield senders(runs)
-    yield reductions(runs)
-    yield fine(runs)
-    yield lengths(runs)
-    yield moment(runs)
-    yield cell_assumptions(runs)
-    yield depths(runs)
+    yield PAGE.claims({setup.name: verdicts(each) for setup, each in found.along("setup").items()})
+    yield senders(plan, effort.knee_seeds)
+    yield reductions(plan, effort.knee_seeds)
+    yield fine(plan, effort.fine_seeds)
+    lengths = plan.found("length", seeds=effort.knee_seeds)
+    yield TABLES.section("length", lengths, seeds=effort.knee_seeds)
+    yield moment(plan)
+    yield moved(plan, "cell_assumptions", DEPTHS, effort.cell_seeds)
+    yield depths(plan, effort.cell_seeds)
     yield grid
-    yield assumptions(runs)
-    yield curve(runs, nearest)
-    yield traces(runs, nearest)
+    yield moved(plan, "assumptions", plan.parts("any-depth"), effort.seeds)
+    yield curve(plan, effort.curve_seeds)
+    yield traces(plan)
 
 
-def losses(found: Found, point: Point = ()) -> list[Estimate]:
+def losses(found: Found) -> list[Estimate]:
     """Returns the losses of a setup in percent, from the shortest blockages on."""
-    lengths = found.parts("blocked")
-    return [found.mean((*point, length), "loss_pct") for length in lengths]
+    return [found.mean(point, "loss_pct") for point in found]
 
 
 def headline(found: Found) -> Section:
@@ -108,86 +82,74 @@ def headline(found: Found) -> Section:
     assumptions.
     """
     cases = dict(zip(LENGTHS, CASES, strict=True))
-    names = found.parts("setup")
+    setups = {setup.name: each for setup, each in found.along("setup").items()}
     bars = {"paper": [exactly(paper) for paper in PAPER_PCT.values()]}
-    bars |= {name: losses(found, (name,)) for name in names}
+    bars |= {name: losses(each) for name, each in setups.items()}
     figure = bar_rows(
         {"Loss of goodput (%)": bars},
         LENGTHS,
         x_label="Blocked every 5 s",
-        colors=["black", *(figures.COLORS[name] for name in names)],
+        colors=["black", *(figures.COLORS[name] for name in setups)],
         height=0.9,
     )
     return TABLES.section(
         "table",
         found,
         {
-            "published_mbps": lambda at: cases[at[-1]]["throughput_mbps"],
-            "published_loss_pct": lambda at: cases[at[-1]]["degradation_pct"],
+            "published_mbps": lambda at: cases[at[-1].name]["throughput_mbps"],
+            "published_loss_pct": lambda at: cases[at[-1].name]["degradation_pct"],
         },
         {"bars": figure},
-        setups=names,
-        clear={name: found[name, LENGTHS[0]][0]["clear_mbps"] for name in names},
+        setups=list(setups),
+        clear={name: each.at(blocked=LENGTHS[0])[0]["clear_mbps"] for name, each in setups.items()},
         shares=", ".join(f"{case['blockage_ratio_pct']:g} %" for case in CASES),
-        off=rms_error(found, (NEAREST, LENGTHS[0])),
+        off=rms_error(setups[NEAREST], next(iter(setups[NEAREST]))),
     )
 
 
-def senders(runs: Runs[Effort]) -> Section:
+def senders(plan: Plan, seeds: int) -> Section:
     """Returns the section on the loss of each sender, with everything else equal."""
-    windows: dict[str, Values] = {"never binds": {}, f"{POINTS.papers_window_mb:g} MB": WINDOW}
-    setups = {(s, w): {**SENDERS[s], **windows[w]} for w in windows for s in SENDERS}
-    found = LINK.found(runs, "sender window", setups, runs.effort.knee_seeds)
+    found = plan.found("senders", seeds=seeds)
+    by_window = found.picked(
+        point for window in found.parts("window") for point in found if point[1] == window
+    )
 
     # With an unlimited window, slow start overruns the buffer. A sender without SACK then loses so
     # much goodput that the effect of the blockages is hidden.
-    def over(base: str) -> str:
-        size = list(windows)[-1]
+    def over(base: Choice) -> str:
+        size = found.parts("window")[-1]
         margins = {
-            at: found.less((NO_GUARD, size, at), (base, size, at), "loss_pct") for at in LENGTHS
+            at.name: found.less((NO_GUARD, size, at), (base, size, at), "loss_pct")
+            for at in found.parts("blocked")
         }
         return ", ".join(f"{each.text('+.1f')} points at {at}" for at, each in margins.items())
 
     return TABLES.section(
-        "senders",
-        found,
-        seeds=runs.effort.knee_seeds,
-        over_sack=over(SACK),
-        over_guard=over(GUARDED),
+        "senders", by_window, seeds=seeds, over_sack=over(SACK), over_guard=over(GUARDED)
     )
 
 
-def reductions(runs: Runs[Effort]) -> Section:
+def reductions(plan: Plan, seeds: int) -> Section:
     """Returns the section on CUBIC's window after a loss.
 
     The window is varied at the study's length of a run, and for the paper's sender at the second
     length too.
     """
-    seeds = runs.effort.knee_seeds
-    own, longer = runs.effort.lengths_s[:2]
-    pairs = [*((sender, own) for sender in POINTS.reduced_senders), (NO_GUARD, longer)]
-    setups = {
-        (sender, share, s): {**SENDERS[sender], **WINDOW, **reduction(share), **length(s)}
-        for sender, s in pairs
-        for share in POINTS.reductions
-    }
-    found = LINK.found(runs, "sender window_after_a_loss length_s", setups, seeds)
+    sets = [plan.found(name, seeds=seeds) for name in ("reductions", "reductions-longer")]
+    found = sets[0] | sets[1]
     columns = {"rms_error": lambda at: rms_error(found, at)}
     return TABLES.section("reductions", found, columns, seeds=seeds)
 
 
-def fine(runs: Runs[Effort]) -> Section:
+def fine(plan: Plan, seeds: int) -> Section:
     """Returns the section on round trip and receive window of the paper's sender, on a
     fine grid.
     """
-    seeds = runs.effort.fine_seeds
-    setups = {
-        (ms, mb): {**SENDERS[NO_GUARD], **round_trip(ms), **window(mb)}
-        for ms in POINTS.round_trips_ms
-        for mb in POINTS.windows_mb
-    }
-    found = LINK.found(runs, "round_trip_ms window_mb", setups, seeds)
-    of_setups = [[each.mean for each in losses(found, setup)] for setup in setups]
+    found = plan.found("fine", seeds=seeds)
+    of_setups = [
+        [found.mean((*setup, at), "loss_pct").mean for at in found.parts("blocked")]
+        for setup in setups_of(found)
+    ]
     near = [
         [
             abs(loss - paper) <= NEAR_POINTS
@@ -203,9 +165,9 @@ def fine(runs: Runs[Effort]) -> Section:
         rows=SHOWN_ROWS,
         seeds=seeds,
         near=NEAR_POINTS,
-        count=len(setups),
+        count=len(near),
         alone=", ".join(
-            f"{sum(each[n] for each in near)} of {len(setups)} at {at}"
+            f"{sum(each[n] for each in near)} of {len(near)} at {at}"
             for n, at in enumerate(LENGTHS)
         ),
         both=len(both),
@@ -219,62 +181,34 @@ def nearest_first(found: Found) -> Found:
     return found.picked(sorted(found, key=lambda point: rms_error(found, point)))
 
 
-def lengths(runs: Runs[Effort]) -> Section:
-    """Returns the section on the length of a run. Slow start matters less in a long run."""
-    seeds = runs.effort.knee_seeds
-    setups = {
-        (name, s): {**values, **length(s)}
-        for name, values in LENGTH_SETUPS.items()
-        for s in runs.effort.lengths_s
-    }
-    return TABLES.section("length", LINK.found(runs, "setup length_s", setups, seeds), seeds=seeds)
-
-
-def moment(runs: Runs[Effort]) -> Section:
+def moment(plan: Plan) -> Section:
     """Returns the section with one blockage over time in every layer."""
-    setups = {depth: {**values, **TRACED} for depth, values in DEPTHS.items()}
-    figure = figures.moment(CELL.traces(runs, setups, MOMENT_S), (4.0, 4.0 + MOMENT_S))
+    of_depths = {depth.name: run for (depth, *_), run in plan.whole("moment").items()}
+    figure = figures.moment(of_depths, (4.0, 4.0 + MOMENT_S))
     return PAGE.section("moment", figures={"moment": figure}, length_s=MOMENT_S)
 
 
-def cell_assumptions(runs: Runs[Effort]) -> Section:
-    """Returns the section on the effect of each assumption of the full stack."""
-    effort = runs.effort
-    changes = CELL_CHANGES[: effort.cell_changes]
-    return moved(runs, "cell_assumptions", CELL, changes, DEPTHS, effort.cell_seeds)
-
-
-def assumptions(runs: Runs[Effort]) -> Section:
-    """Returns the section on the effect of each assumption of the link."""
-    return moved(runs, "assumptions", LINK, CHANGES, {"": {}}, runs.effort.seeds)
-
-
-def moved(
-    runs: Runs[Effort],
-    name: str,
-    level: Level,
-    changes: Sequence[Change],
-    depths: Mapping[str, Values],
-    seeds: int,
-) -> Section:
+def moved(plan: Plan, name: str, depths: Sequence[Choice], seeds: int) -> Section:
     """Returns the section on changes at every depth at which they can matter, seed by seed."""
-    base = Change(UNCHANGED)
-    setups = {
-        (change, depth): {**values, **change.values}
-        for change in (base, *changes)
-        for depth, values in depths.items()
-        if not change.depths or depth in change.depths
+    points = [
+        (change, depth, at)
+        for change, depth, at in plan.points(name)
+        if not change.depths or depth.name in change.depths
+    ]
+    found = plan.found(name, points, seeds=seeds)
+    heads = {
+        (depth, at): f"{depth.name}, {at.name}" if depth.name else at.name
+        for depth in depths
+        for at in found.parts("blocked")
     }
-    found = level.found(runs, "change depth", setups, seeds)
-    heads = {(depth, at): f"{depth}, {at}" if depth else at for depth in depths for at in LENGTHS}
-    moves: dict[Change, dict[str, dict[str, Estimate]]] = {change: {} for change in changes}
-    cells = {change: dict.fromkeys(heads.values(), "-") for change in (base, *changes)}
+    moves: dict[Change, dict[str, dict[str, Estimate]]] = {}
+    cells = {change: dict.fromkeys(heads.values(), "-") for change in found.parts("change")}
     for change, depth, at in found:
-        if change is base:
-            text = found.mean((base, depth, at), "loss_pct").text(".1f", " %")
+        if change is BASE:
+            text = found.mean((BASE, depth, at), "loss_pct").text(".1f", " %")
         else:
-            move = found.less((change, depth, at), (base, depth, at), "loss_pct")
-            moves[change].setdefault(depth, {})[at] = move
+            move = found.less((change, depth, at), (BASE, depth, at), "loss_pct")
+            moves.setdefault(change, {}).setdefault(depth.name, {})[at.name] = move
             text = move.text("+.1f")
         cells[change][heads[depth, at]] = text
     return PAGE.section(
@@ -286,21 +220,18 @@ def moved(
             for depth, of in by_depth.items()
         ],
         unit="_pct",
-        figures={"tornado": figures.tornado(moves, list(depths))},
+        figures={"tornado": figures.tornado(moves, [depth.name for depth in depths])},
         heads=list(heads.values()),
         seeds=seeds,
     )
 
 
-def depths(runs: Runs[Effort]) -> Section:
+def depths(plan: Plan, seeds: int) -> Section:
     """Returns the section on the loss of goodput by depth of the blockages."""
-    seeds, losses_db = runs.effort.cell_seeds, runs.effort.losses_db
-    setups = {(loss_db,): blocked_by(loss_db) for loss_db in losses_db}
-    found = CELL.found(runs, "depth_db", setups, seeds)
-    drawn = {at: [found.mean((db, at), "loss_pct") for db in losses_db] for at in LENGTHS}
-    figure = figures.depth_curve(losses_db, drawn, MODEL_B_DB)
+    found = plan.found("depth", seeds=seeds)
+    drawn = {length.name: losses(each) for length, each in found.along("blocked").items()}
+    shown = {"curve": figures.depth_curve(found.parts("depth_db"), drawn, MODEL_B_DB)}
     shallow, deep = MODEL_B_DB
-    shown = {"curve": figure}
     return TABLES.section("depth", found, {}, shown, seeds=seeds, shallow=shallow, deep=deep)
 
 
@@ -308,39 +239,30 @@ def search(runs: Runs[Effort]) -> tuple[Values, Section]:
     """Returns the assumptions that come nearest to the published losses, and the section
     on them.
     """
-    effort = runs.effort
-    axes: dict[str, Mapping[Any, Values]] = {
-        "round_trip": {f"{ms} ms": round_trip(ms) for ms in POINTS.grid_round_trips_ms},
-        "buffer": BUFFERS,
-        "effect": EFFECTS,
-        "stack": SENDERS,
-        "reduction": {share: reduction(share) for share in effort.grid_reductions},
-        "length_s": {seconds: length(seconds) for seconds in effort.grid_lengths_s},
-    }
-    grid: dict[Point, Values] = {}
-    for point in itertools.product(*axes.values()):
-        chosen = [axis[choice] for axis, choice in zip(axes.values(), point, strict=True)]
-        grid[point] = {key: value for values in chosen for key, value in values.items()}
-    names = " ".join(axes)
-    ranked = nearest_first(LINK.found(runs, names, grid, effort.grid_seeds))
+    effort, plan = runs.effort, Plan(runs)
+    ranked = nearest_first(plan.found("grid", seeds=effort.grid_seeds))
     # With few seeds the best points may be the best by chance. They are compared again with more.
-    best = {point: grid[point] for point in setups_of(ranked)[: effort.refined]}
-    refined = nearest_first(LINK.found(runs, names, best, effort.refined_seeds))
-    found = refined | ranked.picked(point for point in ranked if point[:-1] not in best)
-    nearest = setups_of(refined)[0]
-    runs.facts["nearest_assumptions"] = dict(zip(axes, nearest, strict=True))
+    setups = setups_of(ranked)
+    best = [point for point in ranked if point[:-1] in setups[: effort.refined]]
+    refined = nearest_first(plan.found("grid", best, seeds=effort.refined_seeds))
+    found = refined | ranked.picked(point for point in ranked if point not in best)
+    nearest = dict(zip(found.axes, setups_of(refined)[0], strict=False))
+    runs.facts["nearest_assumptions"] = {axis: name_of(part) for axis, part in nearest.items()}
     section = TABLES.section(
         "grid",
         found,
         {"rms_error": lambda at: rms_error(found, at), "seeds": lambda at: len(found[at])},
         rows=effort.refined,
         published=" / ".join(f"{paper:.0f}" for paper in PAPER_PCT.values()),
-        count=len(grid),
+        count=len(setups),
         seeds=effort.grid_seeds,
         refined=effort.refined,
         refined_seeds=effort.refined_seeds,
     )
-    return grid[nearest], section
+    choices = [part.values for part in nearest.values() if isinstance(part, Choice)]
+    return {
+        key: value for of in (of_amounts(nearest), *choices) for key, value in of.items()
+    }, section
 
 
 def setups_of(found: Found) -> list[Point]:
@@ -348,23 +270,24 @@ def setups_of(found: Found) -> list[Point]:
     return list(dict.fromkeys(point[:-1] for point in found))
 
 
-def curve(runs: Runs[Effort], nearest: Values) -> Section:
+def curve(plan: Plan, seeds: int) -> Section:
     """Returns the section on the loss by length of a blockage."""
-    seeds = runs.effort.curve_seeds
-    setups = {(LINUX,): {}, (NEAREST,): nearest}
-    found = LINK.found(runs, "setup", setups, seeds, POINTS.curve_s)
-    shares = {f"{s:g} s": s / PERIOD_S for s in POINTS.curve_s}
-    figure = figures.curve(POINTS.curve_s, {name: losses(found, (name,)) for (name,) in setups})
-    columns = {"share": lambda at: shares[at[-1]]}
+    found = plan.found("curve", seeds=seeds)
+    lengths_s = {at.name: float(at.name.removesuffix(" s")) for at in found.parts("blocked")}
+    drawn = {setup.name: losses(each) for setup, each in found.along("setup").items()}
+    figure = figures.curve(list(lengths_s.values()), drawn)
+    columns = {"share": lambda at: lengths_s[at[-1].name] / PERIOD_S}
     return TABLES.section("curve", found, columns, {"curve": figure}, seeds=seeds)
 
 
-def traces(runs: Runs[Effort], nearest: Values) -> Section:
+def traces(plan: Plan) -> Section:
     """Returns the section with congestion window and throughput over time."""
-    setups: dict[str, Values] = {LINUX: {}, NEAREST: nearest}
+    of_cases: dict[str, dict[str, Results]] = {}
+    for (at, setup, _), run in plan.whole("window").items():
+        of_cases.setdefault(at.name, {})[setup.name] = run
     drawn = {
-        f"case-{number}": figures.window_and_throughput(LINK.traces(runs, setups, length_s))
-        for number, length_s in enumerate(CASES_S, start=1)
+        f"case-{number}": figures.window_and_throughput(of)
+        for number, of in enumerate(of_cases.values(), start=1)
     }
     return PAGE.section("window", figures=drawn)
 
