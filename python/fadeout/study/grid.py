@@ -153,14 +153,18 @@ class Grid(Mapping[str, Found]):
         assert isinstance(found, FoundInPlaces), f"the runs `{name}` are not in places"
         return found
 
-    def whole(self, name: str) -> dict[Point, Results]:
+    def whole(
+        self, name: str, points: Sequence[Point] | None = None, *, with_tables: bool = True
+    ) -> dict[Point, Results]:
         """Returns the complete results of one run of each point, for figures of single runs.
 
-        A run in a place has line of sight. The set needs no function that reads numbers.
+        A run in a place has line of sight. The set needs no function that reads numbers. `points`
+        are as in `found`, and without `with_tables` there are no tables over time.
         """
-        job, points = self._jobs(self._form(name)), self.points(name)
-        made = [job(point, 1).seeded(1, with_tables=True) for point in points]
-        return dict(zip(points, self._runs.whole(made), strict=True))
+        job = self._jobs(self._form(name))
+        wanted = self.points(name) if points is None else points
+        made = [job(point, 1).seeded(1, with_tables=with_tables) for point in wanted]
+        return dict(zip(wanted, self._runs.whole(made), strict=True))
 
     def _form(self, name: str) -> Form:
         return self._forms[self._data.known("set of runs", name, self._forms)]

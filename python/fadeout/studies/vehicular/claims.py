@@ -9,7 +9,6 @@ from fadeout.studies.vehicular.runs import (
     CONVENTIONAL,
     CUBIC,
     MAIN,
-    MODES,
     RTW,
 )
 from fadeout.study import (
@@ -58,19 +57,22 @@ def verdicts(found: Found, loads: Sequence[float], capacity: float) -> list[Verd
         Verdict(CLAIMS["rural_over_urban"], rural),
         Verdict(
             CLAIMS["urban_random"],
-            over(of_senders(found, high), CONVENTIONAL),
+            over(of_senders(found, place=CROWDED, load=high), CONVENTIONAL),
             f"The load is {high}",
         ),
         Verdict(CLAIMS["mobility_sensitivity"], sensitivity(found, high)),
         Verdict(CLAIMS["rtt_gain"], round_trips(found)),
-        Verdict(CLAIMS["rtt_like_throughput"], alike(of_senders(found, f"{AT_LOAD:g}"))),
+        Verdict(
+            CLAIMS["rtt_like_throughput"],
+            alike(of_senders(found, place=CROWDED, load=f"{AT_LOAD:g}")),
+        ),
     ]
 
 
-def of_senders(found: Found, load: str) -> dict[str, OfSeeds]:
-    """Returns the numbers of each sender at urban-random and a load."""
-    at = found.only({"place": CROWDED, "load": load})
-    return {sender.name: at[place, load, sender] for place, load, sender in at}
+def of_senders(found: Found, **only: str) -> dict[str, OfSeeds]:
+    """Returns the numbers of each sender at a point of all other axes."""
+    at = found.only(only)
+    return {point[-1].name: at[point] for point in at}
 
 
 def mean_of(found: Found, places: Sequence[str], load: str) -> list[dict[str, float]]:
@@ -103,7 +105,7 @@ def sensitivity(found: Found, load: str) -> dict[str, Estimate]:
 def round_trips(found: Found) -> dict[str, Estimate]:
     """Returns by how much round trips are lower with RTW-TCP, in streets, and in rural places."""
     load = f"{AT_LOAD:g}"
-    at = of_senders(found, load)
+    at = of_senders(found, place=CROWDED, load=load)
     lower = {f"{one} over RTW-TCP": gain_pct(at[one], at[RTW], "rtt_ms") for one in CONVENTIONAL}
     for name, *sides in (
         ("random over Manhattan", FREE, STREETS),
@@ -125,14 +127,14 @@ def alike(at: Mapping[str, OfSeeds]) -> dict[str, Estimate]:
 
 def motorway_verdict(found: Found) -> Verdict:
     """Returns the verdict on RTW-TCP on the motorway."""
-    at = {one.name: found[one,] for one in MAIN}
+    at = of_senders(found)
     return Verdict(CLAIMS["realistic"], over(at, [name for name in at if name != RTW]))
 
 
 def classes_verdict(found: Found, load: float) -> Verdict:
     """Returns the verdict that RTW-TCP has more throughput than one sender of each class."""
     others = (CUBIC, *(one.name for one in CLASSES))
-    gains = over(of_senders(found, f"{load:g}"), others)
+    gains = over(of_senders(found, place=CROWDED, load=f"{load:g}"), others)
     return Verdict(CLAIMS["table2"], gains, f"The place is {CROWDED}, at load {load:g}")
 
 
@@ -143,7 +145,8 @@ def over(found: Mapping[str, OfSeeds], others: Sequence[str]) -> dict[str, Estim
 
 def standing_verdict(found: Found) -> Verdict:
     """Returns the verdict that 28 GHz carries the paper's largest load, and HSPA+ loses more."""
-    load = max(int(name.name) for _, name in found if int(name.name) <= HIGHEST_MBPS)
+    loads = map(int, found.parts("load_mbps"))
+    load = max(load for load in loads if load <= HIGHEST_MBPS)
     at = found.only({"standing": "50 MB", "load_mbps": f"{load}"})
     hspa, mmwave = (at[point] for point in at)
     return Verdict(
@@ -163,7 +166,7 @@ def failures_verdict(found: Found) -> Verdict:
     within = {
         f"{failure.kind}, {failure.name}": found.mean((failure, mode, sender), "within_pct")
         for failure, mode, sender in found
-        if "short" in failure.tags and mode is MODES[failure.kind][0] and sender.name == CUBIC
+        if "short" in failure.tags and "repeats" in mode.tags and sender.name == CUBIC
     }
     return Verdict(CLAIMS["mac_recovery"], within)
 

@@ -1,7 +1,8 @@
 """The setups and runs of the study, and the numbers read from the runs."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
 from pathlib import Path
 from statistics import fmean
 from typing import Any
@@ -14,26 +15,23 @@ from fadeout.studies.vehicular.between_cars import paths
 from fadeout.study import (
     QUIET,
     QUIET_CELL,
+    At,
     Choice,
     Data,
-    Found,
     Grid,
+    Job,
     Page,
     Runs,
     Values,
     claims_of,
-    combined,
     published,
 )
-from fadeout.study.found import Point
 
 FOLDER = Path(__file__).parent
 DATA = Data.read(FOLDER)
 PAGE = Page.read(FOLDER)
 PUBLISHED = published(FOLDER)
 CLAIMS = claims_of(PUBLISHED)
-
-SQUARE, ONE_CAR = FOLDER / "scenario.toml", FOLDER / "one-car.toml"
 
 AT_LOAD = 1.0
 """Load of the round-trip times, the assumptions and most claims."""
@@ -80,27 +78,32 @@ PLACES, MAIN, CLASSES, STANDING = (
 FLOWS = {"HSPA+": tuple(f"download-{unit}" for unit in range(5)), "28 GHz": ("download",)}
 """Flows of the cars at rest. HSPA+ has one of each unit."""
 
-MODES = {
-    kind: DATA.all("relay-mode" if kind == "relay" else "mode", Choice)
-    for kind in ("deafness", "relay", "blockage", "misalignment")
-}
-"""Modes of RLC, or of a relay while its hop fails, by the cause of a failure."""
-
 CASES = [
-    (failure, mode, sender)
-    for failure in DATA.all("failure", Choice)
-    for mode in MODES[failure.kind]
-    for sender in DATA.all("car-sender", Choice)
+    (failure, link, sender)
+    for failure, link, sender in product(
+        *(DATA.all(key, Choice) for key in ("failure", "mode", "car-sender"))
+    )
+    if failure.kind in link.tags
 ]
 """Failures of one car's path, with the mode of the link, and the sender."""
 
 
-def at_load(
-    name: float, mbps: float, cars: int = CARS, flows: Sequence[str] = ("download",)
-) -> Choice:
-    """Returns the choice of a load of all cars, which has the name of a number."""
-    rate = f"{1e6 * mbps / cars:.0f} bit/s"
-    return Choice(f"{name:g}", {f"flow.{flow}.application.rate": rate for flow in flows})
+def rates(mbps: float, cars: int = CARS, flows: Sequence[str] = ("download",)) -> Values:
+    """Returns the values of a load of all cars."""
+    return {f"flow.{flow}.application.rate": f"{1e6 * mbps / cars:.0f} bit/s" for flow in flows}
+
+
+def at_load(load: float, capacity_mbps: float) -> Choice:
+    """Returns the choice of a load, relative to the capacity of one car's link."""
+    return Choice(f"{load:g}", rates(load * capacity_mbps))
+
+
+def of_standing_cars(at: At) -> Job:
+    """Returns the run of cars at rest. Those of HSPA+ do not have a cell."""
+    kind, load_mbps = at["standing"].kind, float(at["load_mbps"])
+    probes = QUIET_CELL if kind == "28 GHz" else QUIET
+    values = {**probes, **rates(load_mbps, STANDING_CARS, FLOWS[kind])}
+    return at.job(FOLDER / "scenario.toml", values)
 
 
 class Plan(Grid):
@@ -108,72 +111,20 @@ class Plan(Grid):
 
     def __init__(self, runs: Runs[Effort]) -> None:
         alone = Grid(DATA, runs, [measure]).found("alone")
-        capacity = fmean(alone.mean(point, "goodput_mbps").mean for point in alone)
-        self.capacity_mbps = capacity
-        self.runs, self.effort = runs, runs.effort
-        loads, class_loads = (
-            [at_load(load, load * capacity) for load in of]
-            for of in (runs.effort.loads, runs.effort.class_loads)
+        self.capacity_mbps = fmean(alone.mean(point, "goodput_mbps").mean for point in alone)
+        loads, class_loads, one = (
+            [at_load(load, self.capacity_mbps) for load in of]
+            for of in (runs.effort.loads, runs.effort.class_loads, [AT_LOAD])
         )
-        lists = {
+        lists: Mapping[str, Sequence[Any]] = {
             "loads": loads,
             "class-loads": class_loads,
             "highest": loads[-1:],
-            "one": [at_load(AT_LOAD, AT_LOAD * capacity)],
+            "one": one,
+            "static-loads": [f"{load:g}" for load in runs.effort.static_loads],
         }
-        super().__init__(DATA, runs, [measure, measure_handovers, measure_city, paths], lists)
-
-    def standing(self) -> Found:
-        """Returns the numbers of cars at rest."""
-        found = {}
-        for one in STANDING:
-            flows = FLOWS[one.kind]
-            loads = [at_load(n, n, STANDING_CARS, flows) for n in self.effort.static_loads]
-            probes = QUIET_CELL if one.kind == "28 GHz" else QUIET
-            found |= self.runs.combinations(
-                [(one, load) for load in loads], SQUARE, measure_standing, probes
-            )
-        return Found(("standing", "load_mbps"), found)
-
-    def failures(self) -> Found:
-        """Returns the numbers of one car with each failure."""
-        found = self.runs.combinations(
-            CASES,
-            ONE_CAR,
-            measure_failure,
-            self.passage(),
-            seeds=self.effort.swept,
-            with_tables=True,
-        )
-        return Found(("failure", "link", "sender"), found)
-
-    def traces(
-        self, scenario: Path, common: Values, points: Sequence[Point], *, with_tables: bool = True
-    ) -> list[tuple[Point, Results]]:
-        """Returns one run of each point, for figures of single runs."""
-        jobs = [combined(scenario, common, *point) for point in points]
-        made = self.runs.whole([replace(job, with_tables=with_tables) for job in jobs])
-        return list(zip(points, made, strict=True))
-
-    def passage(self) -> Values:
-        """Returns the override of the time in which one car passes the unit."""
-        return {"duration": f"{self.effort.failure_s:g} s"}
-
-    def city(self) -> Found:
-        """Returns the numbers of the city: over all vehicles, and over the worst tenth."""
-        found = super().found("city")
-        made = {
-            point: [
-                {
-                    **each,
-                    "goodput_mbps": sum(rates := each["goodputs_mbps"]),
-                    "worst_mbps": fmean(rates[: max(1, len(rates) // 10)]),
-                }
-                for each in found[point]
-            ]
-            for point in found
-        }
-        return replace(found, numbers=made)
+        readers = [measure, measure_handovers, measure_standing, measure_failure, measure_city]
+        super().__init__(DATA, runs, [*readers, paths], lists, [of_standing_cars])
 
 
 def measure(results: Results) -> dict[str, float | None]:
@@ -230,6 +181,13 @@ def measure_failure(results: Results) -> dict[str, float | None]:
         "within_pct": 100 * fmean(is_over) if is_over else 100.0,
         "least_segments": float(min(windows)) if len(windows) else None,
     }
+
+
+def of_city(_point: object, numbers: Mapping[str, Any]) -> Mapping[str, float]:
+    """Returns the goodput of all vehicles of the city, and the mean of the worst tenth."""
+    rates = numbers["goodputs_mbps"]
+    worst = rates[: max(1, len(rates) // 10)]
+    return {"goodput_mbps": sum(rates), "worst_mbps": fmean(worst)}
 
 
 def measure_city(results: Results) -> dict[str, Any]:

@@ -14,25 +14,20 @@ from fadeout.studies.vehicular.runs import (
     CUBIC,
     DATA,
     MAIN,
-    ONE_CAR,
     PAGE,
     PLACES,
     PUBLISHED,
     RTW,
-    SQUARE,
     STEP_S,
     Effort,
     Plan,
-    at_load,
+    of_city,
 )
 from fadeout.study import Found, Outcome, Runs, Section, Study, Tables
 from fadeout.study.found import Point
 
 SHADED_S = 0.01
 """Shortest interruption that is shaded in the figure of windows, seconds."""
-
-SHOWN_S = 3.0
-"""Length of the tracks on the maps in seconds, in which a car at 30 m/s crosses the square."""
 
 PAPERS_MS: Mapping[str, float] = PUBLISHED["table3_rtt_ms"]
 """Round-trip times of the paper's Table 3, by sender."""
@@ -42,20 +37,19 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
     """Yields the sections of the report."""
     effort, plan = runs.effort, Plan(runs)
     runs.facts["capacity of a link in Mbit/s"] = round(plan.capacity_mbps, 1)
-    found = {name: plan.found(name) for name in ("square", "motorway", "assumptions", "today")}
-    every = found["square"] | plan.found("classes")
-    found["load"], found["failures"] = plan.standing(), plan.failures()
-    found["between-cars"] = plan.found("blocked") | plan.found("blocked-on-motorway")
-    tables = Tables(DATA, PAGE, found)
+    every = plan["square"] | plan["classes"]
+    between_cars = plan["blocked"] | plan["blocked-on-motorway"]
+    standing, failures = plan["load"], plan.found("failures", CASES)
+    tables = Tables(DATA, PAGE, plan)
     yield tables.section("motorway", columns={"paper_ms": lambda at: PAPERS_MS[at[0].name]})
     yield PAGE.claims(
         [
-            claims.standing_verdict(found["load"]),
-            claims.failures_verdict(found["failures"]),
+            claims.standing_verdict(standing),
+            claims.failures_verdict(failures),
             *claims.verdicts(every, effort.loads, plan.capacity_mbps),
-            claims.motorway_verdict(found["motorway"]),
+            claims.motorway_verdict(plan["motorway"]),
             claims.classes_verdict(every, effort.class_loads[-1]),
-            claims.paths_verdict(found["between-cars"]),
+            claims.paths_verdict(between_cars),
         ]
     )
     yield handovers(tables, plan, "handovers", "urban_random", "7.5 %", load=effort.loads[-1])
@@ -66,13 +60,13 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
     yield tables.section("rtt", places=names)
     yield classes(tables, every, effort.class_loads[-1])
     yield tables.section("load", figures={"load": figures.rate_and_loss(tables.records("load"))})
-    yield tables.section("failures", figures={"failing": failing(plan)})
+    yield tables.section("failures", failures, figures={"failing": failing(plan)})
     yield maps(plan)
     yield windows(plan)
     yield tables.section("predictions")
-    yield tables.section("between-cars")
+    yield tables.section("between-cars", between_cars)
     yield tables.section("today")
-    yield city(tables, plan)
+    yield city(tables, plan, effort)
 
 
 def handovers(
@@ -140,7 +134,7 @@ def failing(plan: Plan) -> Figure:
     """Returns the figure of the windows of one car with each kind of failure."""
     drawn = [case for case in CASES if "drawn" in case[0].tags]
     panels: dict[str, dict[str, Results]] = {}
-    for (failure, mode, sender), run in plan.traces(ONE_CAR, plan.passage(), drawn):
+    for (failure, mode, sender), run in plan.whole("failures", drawn).items():
         title = f"{failure.kind}: {failure.name}\n{mode.name}"
         panels.setdefault(title, {})[sender.name] = run
     return figures.windows(panels, 2, share_y="row", step_s=STEP_S)
@@ -148,20 +142,16 @@ def failing(plan: Plan) -> Figure:
 
 def maps(plan: Plan) -> Section:
     """Returns the section on figures 6 and 7."""
-    shown = {"duration": f"{SHOWN_S:g} s"}
-    points = [(place, at_load(1.0, 100.0)) for place in PLACES]
-    runs = plan.traces(SQUARE, shown, points, with_tables=False)
-    drawn = {place.name: run for (place, _), run in runs}
-    return PAGE.section("maps", figures={"maps": figures.maps(drawn)}, shown_s=SHOWN_S)
+    drawn = {place.name: run for (place,), run in plan.whole("maps", with_tables=False).items()}
+    shown_s = next(iter(drawn.values())).duration_s
+    return PAGE.section("maps", figures={"maps": figures.maps(drawn)}, shown_s=shown_s)
 
 
 def windows(plan: Plan) -> Section:
     """Returns the section on figures 10 and 11."""
-    (load,) = plan.parts("one")
-    points = [(place, load, one) for place in PLACES[2:] for one in MAIN]
     panels = {
         f"{place.name}\n{sender.name}": {"": run}
-        for (place, _, sender), run in plan.traces(SQUARE, plan.effort.duration, points)
+        for (place, _, sender), run in plan.whole("windows").items()
     }
     figure = figures.windows(panels, len(MAIN), step_s=SHADED_S)
     return PAGE.section("windows", figures={"windows": figure})
@@ -174,15 +164,15 @@ def why_no_city(effort: Effort) -> str | None:
     return None if _traces.find_sumo() is not None else f"Left out: {_traces.MISSING}."
 
 
-def city(tables: Tables, plan: Plan) -> Section:
+def city(tables: Tables, plan: Plan, effort: Effort) -> Section:
     """Returns the section that compares the choices in a city of SUMO."""
-    left_out = why_no_city(plan.effort)
+    left_out = why_no_city(effort)
     if left_out is not None:
-        return Section(name="city", title=PAGE.parts["city"].title.text, text=left_out)
-    found = plan.city()
+        return Section(name="city", title=PAGE.titles["city"], text=left_out)
+    found = plan["city"].with_numbers(of_city)
     shares = {choice.name: found[choice,][0]["goodputs_mbps"] for (choice,) in found}
     drawn = {"shares": figures.shares(shares)}
-    return tables.section("city", found, figures=drawn, length_s=plan.effort.city_s)
+    return tables.section("city", found, figures=drawn, length_s=effort.city_s)
 
 
 STUDY = Study.of(DATA, PAGE, Effort, sections)
