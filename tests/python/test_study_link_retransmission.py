@@ -9,7 +9,6 @@ import pytest
 from typer.testing import CliRunner
 
 from fadeout.cli.app import app
-from fadeout.studies.link_retransmission import runs
 from fadeout.studies.link_retransmission.claims import (
     download_verdict,
     latencies,
@@ -18,18 +17,19 @@ from fadeout.studies.link_retransmission.claims import (
 )
 from fadeout.studies.link_retransmission.runs import (
     BOTH,
-    CHANGES,
     DATA,
-    DISTANCES_M,
+    FOLDER,
     HARQ,
     MODES,
     NONE,
-    SIZES_MB,
+    across,
 )
 from fadeout.study import (
     IN_SIGHT,
     SIGHTS,
+    At,
     Change,
+    Effort,
     FoundInPlaces,
     Job,
     exactly,
@@ -39,6 +39,9 @@ from fadeout.study import (
 from fadeout.study import (
     OTHER_LAWS as LAWS,
 )
+
+CHANGES = DATA.all("change", Change)
+SIZES_MB = (1, 2, 5, 10)
 
 
 def found_with(
@@ -114,9 +117,10 @@ def test_files_are_compared_with_the_long_transfer():
 def test_every_change_makes_a_scenario():
     for change in CHANGES:
         for mode in MODES:
-            runs.job((50, mode), IN_SIGHT, 1, change.values, 1.0).check()
+            parts = {"change": change, "distance_m": 50, "mode": mode}
+            across(At(parts, 1, Effort(seeds=1, duration_s=1), sight=IN_SIGHT)).check()
     for change in DATA.all("uplink-change", Change):
-        Job(runs.UPLINK, overrides(change.values)).check()
+        Job(FOLDER / "uplink.toml", overrides(change.values)).check()
 
 
 def test_another_law_of_sight_weighs_the_same_places_in_another_way():
@@ -131,26 +135,24 @@ def test_another_law_of_sight_weighs_the_same_places_in_another_way():
 def test_the_study_writes_all_its_tables(
     cli: CliRunner, spend: Callable[..., None], monkeypatch: pytest.MonkeyPatch
 ):
-    spend("link-retransmission", seeds=1, swept_seeds=1, delay_seeds=1, duration_s=0.3)
-    few = CHANGES[:2]
-    monkeypatch.setattr(runs, "CHANGES", few)
-    monkeypatch.setitem(DATA.document, "uplink-change", DATA["uplink-change"][:1])
-    monkeypatch.setattr(runs, "DOWNLOAD_LIMIT_S", 1)
+    spend("link-retransmission", seeds=1, swept_seeds=1, duration_s=0.3, delay_s=0.3, limit_s=1)
+    for changes, count in (("change", 2), ("uplink-change", 1)):
+        monkeypatch.setitem(DATA.document, changes, DATA[changes][:count])
     command = ["study", "link-retransmission", "--quick", "--out", "study"]
     result = cli.invoke(app, command)
     assert result.exit_code == 0, result.output
     found = json.loads(Path("study/results.json").read_text())
     assert {row["claim"] for row in found["claims"]} == {"retx_gain", "retx_latency", "wget"}
-    assert len(found["bulk"]) == len(DISTANCES_M) * len(MODES)
+    assert len(found["bulk"]) == 4 * len(MODES)
     goodput = {(row["distance_m"], row["mode"]): row["goodput_mbps_mean"] for row in found["bulk"]}
-    for distance in DISTANCES_M:
+    for distance in (50, 75, 100, 150):
         # Retransmissions on the link never cost TCP much. Without them the goodput may be zero.
         assert goodput[distance, BOTH.name] > 0.9 * goodput[distance, NONE.name]
         assert goodput[distance, BOTH.name] > 0
     downloads = pl.read_parquet("study/tables/downloads.parquet")
-    assert len(downloads) == len(DISTANCES_M) * len(MODES) * len(SIZES_MB)
+    assert len(downloads) == 4 * len(MODES) * len(SIZES_MB)
     rows = pl.read_csv("study/tables/assumptions.csv")
-    assert len(rows) == (len(few) + len(LAWS)) * 6
+    assert len(rows) == (2 + len(LAWS)) * 6
     assert len(found["uplink"]) == len(MODES) + 1
     drop = {row["link"]: row["median_drop_db"] for row in found["walk"]}
     # Medians out of sight less those in sight at 58 m, without shadowing, are 27 and 16 dB.

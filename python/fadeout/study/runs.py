@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Generic, Self, TypeVar
+from typing import Any, Generic, TypeVar
 
 from fadeout.campaign.engine import Executor
 from fadeout.results import Results
@@ -66,10 +66,6 @@ class Effort:
     def swept(self) -> int:
         """Number of seeds in the table that changes one assumption at a time."""
         return min(self.seeds, self.swept_seeds or self.seeds)
-
-    def of_sweep(self) -> Self:
-        """Returns the effort of the table that changes one assumption at a time."""
-        return replace(self, seeds=self.swept, duration_s=self.swept_s)
 
     @property
     def swept_s(self) -> float | None:

@@ -3,7 +3,7 @@
 import math
 from statistics import fmean
 
-from fadeout.studies.link_retransmission.runs import BOTH, CLAIMS, HARQ, MODES, NONE, SIZES_MB
+from fadeout.studies.link_retransmission.runs import BOTH, CLAIMS, HARQ, MODES, NONE
 from fadeout.study import (
     Choice,
     Estimate,
@@ -89,10 +89,9 @@ def download_verdict(found: FoundInPlaces, downloads: FoundInPlaces) -> Verdict:
 
 def ratio_of_files(downloads: FoundInPlaces, distance_m: int) -> Estimate:
     """Returns the ratio of the download times with HARQ and with both, as a mean over sizes."""
+    sizes = downloads.parts("size_mb")
     at = {
-        (mode, size): downloads[distance_m, mode, size]
-        for mode in (HARQ, BOTH)
-        for size in SIZES_MB
+        (mode, size): downloads[distance_m, mode, size] for mode in (HARQ, BOTH) for size in sizes
     }
 
     def ratio(places: Places[dict[tuple[Choice, int], dict[str, float]]]) -> float:
@@ -101,7 +100,7 @@ def ratio_of_files(downloads: FoundInPlaces, distance_m: int) -> Estimate:
         }
         return fmean(
             times[HARQ, size] / times[BOTH, size] if times[BOTH, size] > 0 else math.inf
-            for size in SIZES_MB
+            for size in sizes
         )
 
     return jackknife(ratio, side_by_side(at))

@@ -6,24 +6,22 @@ import polars as pl
 from matplotlib.figure import Figure
 
 from fadeout.plot.style import COLUMN_INCHES, PALETTE, legend_above, new_figure, new_grid
-from fadeout.studies.link_retransmission.runs import DISTANCES_M, MODES, SIZES_MB
+from fadeout.studies.link_retransmission.runs import MODES
+from fadeout.study import FoundInPlaces
 from fadeout.study.figures import WIDE_INCHES, legend_over
 from fadeout.study.found import Point
 
-COLORS = {mode.name: PALETTE[index] for index, mode in enumerate(MODES)}
 
-
-def delay_parts(
-    means: Mapping[tuple[int, str], Mapping[str, float]], parts: Sequence[str]
-) -> Figure:
+def delay_parts(found: FoundInPlaces, parts: Sequence[str]) -> Figure:
     """Draws the stacked parts of the delay, with a panel for each distance."""
     letters = dict(zip((mode.name for mode in MODES), "NHA", strict=True))
+    distances = found.parts("distance_m")
     size = (WIDE_INCHES, 0.75 * COLUMN_INCHES)
-    with new_grid(1, len(DISTANCES_M), size=size, share_y=True) as (figure, panels):
-        for ax, distance in zip(panels, DISTANCES_M, strict=True):
+    with new_grid(1, len(distances), size=size, share_y=True) as (figure, panels):
+        for ax, distance in zip(panels, distances, strict=True):
             bottom = [0.0] * len(MODES)
             for index, part in enumerate(parts):
-                heights = [means[distance, mode.name][part] for mode in MODES]
+                heights = [found.plain_mean((distance, mode), part) for mode in MODES]
                 ax.bar(
                     range(len(MODES)),
                     heights,
@@ -33,7 +31,7 @@ def delay_parts(
                     label={"harq": "HARQ", "rlc": "RLC"}.get(part, part),
                 )
                 bottom = [low + high for low, high in zip(bottom, heights, strict=True)]
-            ax.set_xticks(range(len(MODES)), [letters[mode.name] for mode in MODES])
+            ax.set_xticks(range(len(MODES)), list(letters.values()))
             ax.set_xlim(-0.5, len(MODES) - 0.5)
             ax.set_title(f"{distance} m", loc="left")
             ax.grid(visible=False, axis="x")
@@ -46,21 +44,22 @@ def delay_parts(
 
 def download_times(medians: Mapping[Point, float]) -> Figure:
     """Draws download time by size, with a panel for each distance."""
+    distances, _, sizes = (list(dict.fromkeys(parts)) for parts in zip(*medians, strict=True))
     size = (WIDE_INCHES, 0.75 * COLUMN_INCHES)
-    with new_grid(1, len(DISTANCES_M), size=size, share_y=True) as (figure, panels):
-        for ax, distance in zip(panels, DISTANCES_M, strict=True):
-            for mode, marker in zip(MODES, "os^", strict=True):
+    with new_grid(1, len(distances), size=size, share_y=True) as (figure, panels):
+        for ax, distance in zip(panels, distances, strict=True):
+            for mode, marker, color in zip(MODES, "os^", PALETTE, strict=False):
                 ax.plot(
-                    SIZES_MB,
-                    [medians[distance, mode, size_mb] for size_mb in SIZES_MB],
-                    color=COLORS[mode.name],
+                    sizes,
+                    [medians[distance, mode, size_mb] for size_mb in sizes],
+                    color=color,
                     marker=marker,
                     markersize=3,
                     label=mode.name,
                 )
             ax.set_xscale("log")
             ax.set_yscale("log")
-            ax.set_xticks(SIZES_MB, [f"{size_mb}" for size_mb in SIZES_MB])
+            ax.set_xticks(sizes, [f"{size_mb}" for size_mb in sizes])
             ax.minorticks_off()
             ax.set_title(f"{distance} m", loc="left")
         panels[0].set_ylabel("Median download time (s)")

@@ -1,7 +1,7 @@
 """The study on retransmissions of the link: its report."""
 
 from collections.abc import Iterator
-from statistics import fmean, median
+from statistics import median
 from typing import Any
 
 from fadeout.studies.link_retransmission import figures, walk
@@ -15,21 +15,15 @@ from fadeout.studies.link_retransmission.claims import (
 from fadeout.studies.link_retransmission.runs import (
     BOTH,
     DATA,
-    DOWNLOAD_LIMIT_S,
     MODES,
     PAGE,
     PARTS,
     PUBLISHED,
-    SIZES_MB,
-    SWEPT_M,
     Effort,
-    bulk,
-    delay_length_s,
-    delays,
-    downloads,
-    length_s,
+    across,
+    completion,
     measure,
-    sweep,
+    parts_ms,
 )
 from fadeout.study import (
     IN_SIGHT,
@@ -40,7 +34,6 @@ from fadeout.study import (
     Section,
     Study,
     Tables,
-    mixed,
     share_in_sight,
 )
 from fadeout.study.forms import fill
@@ -57,22 +50,20 @@ SHOWN_PARTS = ("queue", "transmission", "harq", "rlc", "reordering")
 """Parts of the delay in the table."""
 
 
-TABLES = Tables(DATA, PAGE, {})
-
-
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
     """Yields the sections of the report."""
-    found = bulk(runs)
-    times = downloads(runs)
-    yield over_distance(found)
+    effort = runs.effort
+    grid = Grid(DATA, runs, [measure, completion, parts_ms], makers=[across])
+    tables = Tables(DATA, PAGE, grid)
+    found, times = grid.places("bulk"), grid.places("downloads")
+    yield over_distance(tables, found)
     yield PAGE.claims([*retransmission_verdicts(found), download_verdict(found, times)])
-    yield assumptions(runs)
-    grid = Grid(DATA, runs, [measure])
-    uplink = grid.found("uplink") | grid.found("uplink-changes")
+    yield assumptions(grid.places("assumptions"), effort)
+    uplink = grid["uplink"] | grid["uplink-changes"]
     seeds = {"seeds": lambda at: len(uplink[at])}
-    yield TABLES.section("uplink", uplink, seeds, length_s=length_s(runs.effort))
-    yield delay(delays(runs), runs.effort)
-    yield download_times(times)
+    yield tables.section("uplink", uplink, seeds, length_s=effort.duration_s)
+    yield delay(tables, grid.places("delay"), effort)
+    yield download_times(tables, times, effort.limit_s)
     yield walk.section(runs)
 
 
@@ -82,95 +73,83 @@ def paper_mbps(distance_m: int, mode: str = BOTH.name) -> str:
     return "-" if form is None else fill(form, PUBLISHED["derived"])
 
 
-def over_distance(found: FoundInPlaces) -> Section:
+def over_distance(tables: Tables, found: FoundInPlaces) -> Section:
     """Returns the section on throughput and latency by distance."""
-
-    def of_sight(sight: str) -> Column:
-        return lambda at: fmean(each["goodput_mbps"] or 0.0 for each in found[at][sight])
-
     columns: dict[str, Column] = {
         "published_mbps": lambda at: paper_mbps(at[0], at[1].name),
-        "in_sight_mbps": of_sight(IN_SIGHT),
-        "out_of_sight_mbps": of_sight(OUT_OF_SIGHT),
+        "in_sight_mbps": lambda at: found.of_sight(at, "goodput_mbps", IN_SIGHT),
+        "out_of_sight_mbps": lambda at: found.of_sight(at, "goodput_mbps", OUT_OF_SIGHT),
         "share_in_sight": lambda at: share_in_sight(at[0]),
-        "places": lambda at: sum(map(len, found[at].values())),
+        "places": found.count,
     }
-    return TABLES.section("bulk", found, columns)
+    return tables.section("bulk", columns=columns)
 
 
-def delay(found: FoundInPlaces, effort: Effort) -> Section:
+def delay(tables: Tables, found: FoundInPlaces, effort: Effort) -> Section:
     """Returns the section on the parts of the delay on the radio."""
-    means = {
-        (distance, mode.name): {
-            part: mixed(found[distance, mode], distance, lambda each, p=part: each[p])
-            for part in PARTS
-        }
-        for distance, mode in found
+    columns: dict[str, Column] = {
+        f"{part}_ms": lambda at, part=part: found.plain_mean(at, part) for part in PARTS
     }
-    return PAGE.section(
+    return tables.section(
         "delay",
-        [
-            {"distance_m": distance, "mode": mode} | {f"{k}_ms": v for k, v in parts.items()}
-            for (distance, mode), parts in means.items()
-        ],
-        figures={"delay-parts": figures.delay_parts(means, SHOWN_PARTS)},
+        columns=columns,
+        figures={"delay-parts": figures.delay_parts(found, SHOWN_PARTS)},
         shown=SHOWN_PARTS,
-        length_s=delay_length_s(effort),
-        seeds=effort.delay_seeds,
+        length_s=effort.delay_s,
+        seeds=found.count(next(iter(found))) // 2,
     )
 
 
-def download_times(found: FoundInPlaces) -> Section:
+def download_times(tables: Tables, found: FoundInPlaces, limit_s: float) -> Section:
     """Returns the section on download times of small files."""
 
     def of_all(at: Point) -> list[float]:
         return [each["time_s"] for places in found[at].values() for each in places]
 
     medians = {at: median(of_all(at)) for at in found}
-    return TABLES.section(
+    columns: dict[str, Column] = {
+        "stopped": lambda at: sum(time_s >= limit_s for time_s in of_all(at)),
+        "places": found.count,
+    }
+    return tables.section(
         "downloads",
-        found,
-        {
-            "stopped": lambda at: sum(time_s >= DOWNLOAD_LIMIT_S for time_s in of_all(at)),
-            "places": lambda at: len(of_all(at)),
-        },
-        {"times": figures.download_times(medians)},
-        sizes=SIZES_MB,
-        limit_s=DOWNLOAD_LIMIT_S,
+        columns=columns,
+        figures={"times": figures.download_times(medians)},
+        sizes=found.parts("size_mb"),
+        limit_s=limit_s,
     )
 
 
-def assumptions(runs: Runs[Effort]) -> Section:
+def assumptions(found: FoundInPlaces, effort: Effort) -> Section:
     """Returns the section on the effect of each open assumption."""
-    effort = runs.effort.of_sweep()
-    swept = sweep(runs).by_change()
+    swept, distances = found.by_change(), found.parts("distance_m")
     records: list[dict[str, Any]] = [
         {
             "name": change.name,
-            "goodput": {d: found.mean((d, BOTH), "goodput_mbps") for d in SWEPT_M},
-            "gain": {d: times_text(gain(found, d)) for d in SWEPT_M},
-            "rtts_ms": latencies(found, SWEPT_M[-1]),
+            "goodput": {d: found.mean((d, BOTH), "goodput_mbps") for d in distances},
+            "gain": {d: times_text(gain(found, d)) for d in distances},
+            "rtts_ms": latencies(found, distances[-1]),
         }
         for change, found in swept.items()
     ]
     data = [
         {**change.data(), "distance_m": distance, "mode": mode.name}
         | {name: found.mean((distance, mode), name) for name in ("goodput_mbps", "rtt_ms")}
-        | {"places": 2 * effort.seeds}
+        | {"places": found.count((distance, mode))}
         for change, found in swept.items()
-        for distance in SWEPT_M
+        for distance in distances
         for mode in MODES
     ]
     return PAGE.section(
         "assumptions",
         records,
         data=data,
-        distances=SWEPT_M,
-        paper_mbps={d: paper_mbps(d) for d in SWEPT_M},
-        paper_gain=dict(zip(SWEPT_M, ("1", "1.5 to 3"), strict=True)),
-        seeds=effort.seeds,
-        length_s=length_s(effort),
-        far=SWEPT_M[-1],
+        distances=distances,
+        paper_mbps={d: paper_mbps(d) for d in distances},
+        paper_gain=dict(zip(distances, ("1", "1.5 to 3"), strict=True)),
+        seeds=effort.swept,
+        length_s=effort.swept_s,
+        far=distances[-1],
     )
 
 
