@@ -10,7 +10,15 @@ from fadeout.cli.app import app
 from fadeout.studies.slow_start import claims, runs, study
 from fadeout.studies.slow_start.delay import downlink_formula_tti, uplink_formula_tti
 from fadeout.studies.slow_start.ramp import BIN_MS, Download, Measure
-from fadeout.studies.slow_start.setups import CHANGES, CONCLUSIONS, PUBLISHED, SETTINGS, Setting
+from fadeout.studies.slow_start.setups import (
+    CHANGES,
+    CLAIMS,
+    CONCLUSIONS,
+    PUBLISHED,
+    SETTINGS,
+    TOLERANCES,
+    Setting,
+)
 
 
 def steady(rate_mbps: float, silent_ms: float, request_ms: float = 0.0) -> Download:
@@ -72,9 +80,19 @@ def test_cells_have_the_tolerances_of_the_published_file():
     replaced = claims.cell_check(Setting(0.5, 5), "upt_kb")
     assert replaced.low == pytest.approx(1146 / 1.35, rel=1e-3)
     # A reduction of 44 % leaves 56 %.
-    left = claims.conclusion_check(CONCLUSIONS[0])
+    left = CLAIMS["reductions"].check(CONCLUSIONS[0].value)
     assert (left.published, left.neutral) == ("0.56", 1.0)
     assert left.low == pytest.approx(0.56 / 1.35, rel=1e-2)
+
+
+def test_conclusions_have_the_ratios_of_the_text_and_the_tolerance_of_their_column():
+    stated = PUBLISHED["text_claims"].items()
+    for conclusion, (name, number) in zip(CONCLUSIONS, stated, strict=True):
+        ratio = 1 - number / 100 if name.endswith("_pct") else number
+        check = CLAIMS["reductions"].check(conclusion.value)
+        factor = TOLERANCES[conclusion.column].factor
+        assert check.published == f"{ratio:.3g}"
+        assert (check.low, check.high) == pytest.approx((ratio / factor, ratio * factor), rel=3e-3)
 
 
 def test_a_changed_size_of_segments_has_a_rate_of_its_own():
@@ -116,7 +134,7 @@ def test_the_study_meets_the_appendix_and_compares_all_settings(
     for row in found["saturation"]:
         assert row["reached_mbps"] == pytest.approx(21, rel=0.005)
     checked = {(row["claim"], row["value"]) for row in found["claims"]}
-    assert len(checked) == len(table) + len(PUBLISHED["text_claims"])
+    assert len(checked) == len(table) + len(CONCLUSIONS)
     assert len(found["assumptions"]) == len(SETTINGS) * len(few)
     missed = {(row["tti_ms"], row["sr_tti"], row["column"]) for row in found["misses"]}
     for row in found["misses"]:

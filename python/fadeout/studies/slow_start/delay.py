@@ -33,18 +33,13 @@ class Delay:
         return asked - GRANT_DECODING_TTI * setting.tti_ms
 
 
-def downlink_delay(results: Results) -> dict[str, Any]:
-    """Returns the delay of a run's downlink packets, as the fields of a `Delay`."""
-    return delay(results, "downlink")
+DIRECTIONS = {"down": "downlink", "up": "uplink"}
+"""Directions of the flows of single packets."""
 
 
-def uplink_delay(results: Results) -> dict[str, Any]:
-    """Returns the delay of a run's uplink packets, as the fields of a `Delay`."""
-    return delay(results, "uplink")
-
-
-def delay(results: Results, direction: str) -> dict[str, Any]:
-    """Returns the delay of a run's packets in `direction`, as the fields of a `Delay`."""
+def delay(results: Results) -> dict[str, Any]:
+    """Returns the delay of the packets of a run's only flow, as the fields of a `Delay`."""
+    direction = DIRECTIONS[results.flows["flow"][0]]
     table = results.table("radio_delay").filter(
         (pl.col("direction") == direction) & (pl.col("time_s") > WARM_UP_S)
     )

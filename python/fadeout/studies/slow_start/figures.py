@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 
-from matplotlib.axes import Axes
 from matplotlib.figure import Figure
 
 from fadeout.plot.radio import PARTS
@@ -11,7 +10,6 @@ from fadeout.studies.slow_start.delay import Delay
 from fadeout.studies.slow_start.ramp import Download
 from fadeout.studies.slow_start.setups import SATURATION_MBPS, SETTINGS, THRESHOLD_MBPS, Setting
 
-REFERENCE = "#888888"
 ERRORS = 0.1
 
 
@@ -29,24 +27,19 @@ def ramps(downloads: Mapping[Setting, Download], period: int) -> Figure:
         instantaneous.set_xlim(0, 300)
         aggregate.set_xlim(0, 1500)
         for ax, name in ((instantaneous, "Instantaneous"), (aggregate, "Aggregate")):
-            threshold(ax, label=ax is instantaneous)
+            ax.axhline(
+                THRESHOLD_MBPS,
+                color="#888888",
+                linewidth=0.7,
+                linestyle=(0, (4, 2)),
+                label=f"{THRESHOLD_MBPS:g} Mbit/s",
+            )
             ax.set_ylabel(f"{name} (Mbit/s)")
             ax.set_ylim(0, 1.15 * SATURATION_MBPS)
             ax.set_xlabel("Time since the request (ms)")
         legend_above(instantaneous, columns=2)
         figure.align_ylabels()
     return figure
-
-
-def threshold(ax: Axes, *, label: bool) -> None:
-    """Draws the line at 90 % of the saturation rate."""
-    ax.axhline(
-        THRESHOLD_MBPS,
-        color=REFERENCE,
-        linewidth=0.7,
-        linestyle=(0, (4, 2)),
-        label=f"{THRESHOLD_MBPS:g} Mbit/s" if label else None,
-    )
 
 
 def parts(delays: Mapping[tuple[Setting, float, str], Delay]) -> Figure:

@@ -1,12 +1,13 @@
 """The runs of the study."""
 
+import itertools
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from fadeout import study
 from fadeout.results import Results
-from fadeout.studies.slow_start.delay import Delay, downlink_delay, uplink_delay
+from fadeout.studies.slow_start.delay import DIRECTIONS, Delay, delay
 from fadeout.studies.slow_start.ramp import MEASURES, Download, saturated_mbps
 from fadeout.studies.slow_start.setups import (
     BASE,
@@ -28,9 +29,6 @@ SCENARIO = FOLDER / "scenario.toml"
 
 PACKET_INTERVAL_S = 0.103090169944
 BLERS = (0.0, 0.1)
-DIRECTIONS = {"downlink": ("down", downlink_delay), "uplink": ("up", uplink_delay)}
-"""Flow of single packets in each direction, and the function that reads its delay."""
-SINGLE_PACKETS = tuple(flow for flow, _ in DIRECTIONS.values())
 RATE = "cell.cell.radio.downlink-rate"
 TUNED = 3
 """Number of adjustments of the radio's rate until the saturation rate arrives."""
@@ -68,24 +66,24 @@ def loads() -> list[Load]:
 
 def delays(runs: Runs[Effort]) -> dict[tuple[Setting, float, str], Delay]:
     """Returns the delays of single packets, by setting, error rate and direction."""
-    found = {}
-    for direction, (flow, read) in DIRECTIONS.items():
-        points = [(setting, bler, direction) for setting in SETTINGS for bler in BLERS]
-        others = (f"flow.{other}" for other in SINGLE_PACKETS if other != flow)
-        without = ("flow.download", *others)
-        jobs = []
-        for setting, bler, _ in points:
-            packets = runs.effort.packets_with_errors if bler > 0 else runs.effort.packets
-            values = {
-                **setting.values(),
-                BLER: str(bler),
-                "duration": f"{packets * PACKET_INTERVAL_S:.3f} s",
-                "probe.throughput": "false",
-            }
-            jobs.append(Job(SCENARIO, overrides(values), without, with_tables=True))
-        parts = runs.each(jobs, read)
-        found |= {point: Delay(**each) for point, each in zip(points, parts, strict=True)}
-    return found
+
+    def job(point: tuple[Setting, float, str], seed: int) -> Job:
+        setting, bler, flow = point
+        packets = runs.effort.packets_with_errors if bler > 0 else runs.effort.packets
+        values = {
+            **setting.values(),
+            BLER: str(bler),
+            "duration": f"{packets * PACKET_INTERVAL_S:.3f} s",
+            "probe.throughput": "false",
+        }
+        without = tuple(f"flow.{other}" for other in ("download", *DIRECTIONS) if other != flow)
+        return Job(SCENARIO, overrides(values), without, seed, with_tables=True)
+
+    points = itertools.product(SETTINGS, BLERS, DIRECTIONS)
+    return {
+        (setting, bler, DIRECTIONS[flow]): Delay(**found)
+        for (setting, bler, flow), (found,) in runs.over_seeds(points, job, delay, 1).items()
+    }
 
 
 def rates(runs: Runs[Effort]) -> Rates:
@@ -100,29 +98,15 @@ def rates(runs: Runs[Effort]) -> Rates:
     for attempt in range(TUNED):
         if attempt > 0:
             rates = [r * SATURATION_MBPS / s for r, s in zip(rates, reached, strict=True)]
-        jobs = [
-            download_job(Setting(tti, 5), rate, {BLER: str(bler), **segments(size)})
-            for (tti, bler, size), rate in zip(keys, rates, strict=True)
-        ]
+        jobs = [loaded_job(load, rate) for load, rate in zip(keys, rates, strict=True)]
         reached = runs.each(jobs, saturated_mbps)
     return dict(zip(keys, zip(rates, reached, strict=True), strict=True))
 
 
-def segments(size: int) -> Values:
-    """Returns overrides for the size of TCP's segments."""
-    return {} if size == SEGMENT_BYTES else {MSS: str(size)}
-
-
 def limited(runs: Runs[Effort], rates: Rates) -> dict[Load, float]:
     """Returns the rates above TCP if RLC reports its status at most every 60 ms."""
-    jobs = [
-        download_job(
-            Setting(tti, 5),
-            rate,
-            {**DATA.values["rare-reports"], BLER: str(bler), **segments(size)},
-        )
-        for (tti, bler, size), (rate, _) in rates.items()
-    ]
+    rare = DATA.values["rare-reports"]
+    jobs = [loaded_job(load, rate, rare) for load, (rate, _) in rates.items()]
     return dict(zip(rates, runs.each(jobs, saturated_mbps), strict=True))
 
 
@@ -168,13 +152,20 @@ def seeded_job(change: Change, setting: Setting, rates: Rates, seed: int) -> Job
     return download_job(setting, rate, values, seed)
 
 
+def loaded_job(load: Load, rate_mbps: float, values: Values | None = None) -> Job:
+    """Returns a download with an interval, errors and size of segments, to tune the rate."""
+    tti, bler, size = load
+    segments = {} if size == SEGMENT_BYTES else {MSS: str(size)}
+    return download_job(Setting(tti, 5), rate_mbps, {**(values or {}), BLER: str(bler), **segments})
+
+
 def download_job(setting: Setting, rate_mbps: float, values: Values, seed: int = 1) -> Job:
     """Returns a download at a rate of the radio."""
     rate = {RATE: f"{rate_mbps * 1e6:.0f}", "probe.radio-delay": "false"}
     return Job(
         SCENARIO,
         overrides({**setting.values(), **rate, **values}),
-        tuple(f"flow.{flow}" for flow in SINGLE_PACKETS),
+        tuple(f"flow.{flow}" for flow in DIRECTIONS),
         seed,
         with_tables=True,
     )

@@ -2,14 +2,16 @@
 
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from fadeout import study
-from fadeout.study import Data, Page, Tolerance, Values, published
+from fadeout.study import Data, Page, Tolerance, Values, claims_of, published
 
 FOLDER = Path(__file__).parent
 DATA = Data.read(FOLDER)
 PUBLISHED = published(FOLDER)
 PAGE = Page.read(FOLDER, PUBLISHED)
+CLAIMS = claims_of(PUBLISHED)
 
 SATURATION_MBPS: float = PUBLISHED["setup"]["stated"]["saturation_mbps"]
 THRESHOLD_MBPS: float = SATURATION_MBPS * PUBLISHED["setup"]["stated"]["threshold"]
@@ -45,7 +47,7 @@ class Setting:
             "cell.cell.radio.sr-period": str(self.period_tti),
         }
 
-    def published(self, table: str) -> dict[str, float]:
+    def published(self, table: str) -> dict[str, Any]:
         """Returns the setting's row of the paper's `table`."""
         return next(
             row
@@ -77,14 +79,14 @@ class Change(study.Change):
 
 @dataclass(frozen=True)
 class Conclusion:
-    """A conclusion of the paper's text from two cells of a column of Table 1."""
+    """A ratio in the paper's text, between two cells of a column."""
 
-    stated: str
-    """Key of the stated number in the table `text_claims` of `published.toml`."""
+    value: str
+    """Name of the ratio in `published.toml`."""
     column: str
-    before: tuple[float, ...]
-    """Interval in ms and SR period of the setting before the change."""
-    after: tuple[float, ...]
+    over: str
+    """Name of the setting of the numerator."""
+    under: str
 
 
 CHANGES = DATA.all("change", Change)

@@ -1,8 +1,9 @@
 """The study on slow start: the numbers of its tables."""
 
+import itertools
 import math
 import statistics
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from fadeout.studies.slow_start import figures
@@ -32,13 +33,11 @@ from fadeout.studies.slow_start.setups import (
     Change,
     Setting,
 )
-from fadeout.study import Runs, Section, Study, Tables
+from fadeout.study import Found, Runs, Section, Study, Tables
+from fadeout.study.found import Point
 from fadeout.study.tables import Column
 
 Delays = Mapping[tuple[Setting, float, str], Delay]
-
-Read = Callable[[Setting, str], float]
-"""Returns a cell of Table 1 under one assumption or definition."""
 
 QUANTITIES = {"dl": "DL", "ul_sr": "UL, request", "ul_data": "UL, data", "ul_total": "UL, total"}
 
@@ -112,76 +111,57 @@ def table1(found: Ramps, drawn: Mapping[Setting, Download], seeds: int) -> Secti
     )
 
 
-def compare(single: Delays) -> list[dict[str, Any]]:
+def compare(single: Delays) -> dict[Point, dict[str, Any]]:
     """Returns each cell of Table 2 in ms: printed, by the appendix's formula, and simulated."""
-    rows: list[dict[str, Any]] = []
-    for setting in SETTINGS:
+    rows: dict[Point, dict[str, Any]] = {}
+    for setting, bler in itertools.product(SETTINGS, BLERS):
         printed = setting.published("table2")
-        for bler in BLERS:
-            down, up = (single[setting, bler, direction] for direction in ("downlink", "uplink"))
-            request, data = uplink_formula_tti(setting.period_tti, bler)
-            formula_tti = {
-                "dl": downlink_formula_tti(bler),
-                "ul_sr": request,
-                "ul_data": data,
-                "ul_total": request + data,
+        down, up = (single[setting, bler, direction] for direction in ("downlink", "uplink"))
+        request_tti, data_tti = uplink_formula_tti(setting.period_tti, bler)
+        asked_ms = up.request_ms(setting)
+        cells = {
+            "dl": (down, downlink_formula_tti(bler), down.total_ms),
+            "ul_sr": (up, request_tti, asked_ms),
+            "ul_data": (up, data_tti, up.total_ms - asked_ms),
+            "ul_total": (up, request_tti + data_tti, up.total_ms),
+        }
+        for quantity, (of, formula_tti, ours_ms) in cells.items():
+            formula_ms = formula_tti * setting.tti_ms
+            rows[setting, bler, quantity] = {
+                "printed_ms": printed[f"{quantity}_{'10' if bler else 'free'}"],
+                "formula_ms": formula_ms,
+                "ours_ms": ours_ms,
+                "standard_error_ms": of.error_ms,
+                "packets": of.packets,
+                "deviation_pct": 100 * (ours_ms / formula_ms - 1),
             }
-            asked = up.request_ms(setting)
-            ours_ms = {
-                "dl": down.total_ms,
-                "ul_sr": asked,
-                "ul_data": up.total_ms - asked,
-                "ul_total": up.total_ms,
-            }
-            for quantity in QUANTITIES:
-                formula_ms = formula_tti[quantity] * setting.tti_ms
-                of = down if quantity == "dl" else up
-                rows.append(
-                    {
-                        "tti_ms": setting.tti_ms,
-                        "sr_tti": setting.period_tti,
-                        "bler": bler,
-                        "quantity": quantity,
-                        "printed_ms": printed[f"{quantity}_{'10' if bler else 'free'}"],
-                        "formula_ms": formula_ms,
-                        "ours_ms": ours_ms[quantity],
-                        "standard_error_ms": of.error_ms,
-                        "packets": of.packets,
-                        "deviation_pct": 100 * (ours_ms[quantity] / formula_ms - 1),
-                    }
-                )
     return rows
 
 
-def table2(rows: Sequence[dict[str, Any]], single: Delays) -> Section:
+def table2(rows: Mapping[Point, dict[str, Any]], single: Delays) -> Section:
     """Returns the section on Table 2."""
-    cells = iter(rows)
-    worst = max(rows, key=lambda row: abs(row["deviation_pct"]))
-    return PAGE.section(
+    worst = max(rows, key=lambda at: abs(rows[at]["deviation_pct"]))
+    setting, bler, quantity = worst
+    columns: dict[str, Column] = {"_errors": lambda at: f"{100 * at[1]:g} %"}
+    for name in rows[worst]:
+        columns[name] = lambda at, name=name: rows[at][name]
+    return TABLES.section(
         "table2",
-        [
-            {
-                "setting": setting,
-                "errors": f"{100 * bler:g} %",
-                "cells": {quantity: next(cells) for quantity in QUANTITIES},
-            }
-            for setting in SETTINGS
-            for bler in BLERS
-        ],
-        data=rows,
-        figures={"parts": figures.parts(single)},
+        Found(("setting", "bler", "quantity"), rows),
+        columns,
+        {"parts": figures.parts(single)},
         quantities=QUANTITIES,
-        worst=worst,
-        most=abs(worst["deviation_pct"]),
-        worst_errors=f"{100 * worst['bler']:g} %",
-        quantity=QUANTITIES[worst["quantity"]],
-        error_us=1e3 * worst["standard_error_ms"],
+        worst={**rows[worst], **setting.data()},
+        most=abs(rows[worst]["deviation_pct"]),
+        worst_errors=f"{100 * bler:g} %",
+        quantity=QUANTITIES[quantity],
+        error_us=1e3 * rows[worst]["standard_error_ms"],
     )
 
 
-def checks(found: Ramps, compared: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+def checks(found: Ramps, compared: Mapping[Point, dict[str, Any]]) -> list[dict[str, Any]]:
     """Returns the results of checks that do not depend on assumptions."""
-    worst = max(abs(row["deviation_pct"]) for row in compared)
+    worst = max(abs(row["deviation_pct"]) for row in compared.values())
     ramp = {(s.tti_ms, s.period_tti): mean(found, s, "ramp_ms") for s in SETTINGS}
     falls = all(ramp[1.0, p] > ramp[0.5, p] > ramp[0.1, p] for p in (5, 1))
     gains = all(ramp[t, 5] >= ramp[t, 1] - RAMP_SLACK_MS for t in (1.0, 0.5, 0.1))
@@ -207,27 +187,18 @@ def checks(found: Ramps, compared: Sequence[dict[str, Any]]) -> list[dict[str, A
     ]
 
 
-def mechanisms(found: Ramps) -> dict[str, Read]:
-    """Returns every assumption and every way of reading the throughput, by name."""
-
-    def of(change: Change, measure: Measure) -> Read:
-        return lambda setting, column: mean(found, setting, column, change, measure)
-
-    return {
-        **{change.name: of(change, AS_CHOSEN) for change in CHANGES if change is not BASE},
-        **{each.name: of(BASE, each) for each in MEASURES if each != AS_CHOSEN},
-    }
-
-
 def off(value: float, target: float) -> float:
     """Returns the distance from the paper's value, as the logarithm of a ratio."""
     return abs(math.log(value / target)) if value > 0 else math.inf
 
 
-def whole(read: Read) -> float:
+def whole(found: Ramps, change: Change = BASE, measure: Measure = AS_CHOSEN) -> float:
     """Returns the root mean square of the factors between the paper's cells and ours."""
-    cells = [(setting, column) for setting in SETTINGS for column in COLUMNS]
-    errors = [off(read(*cell), consistent(*cell)) for cell in cells]
+    errors = [
+        off(mean(found, setting, column, change, measure), consistent(setting, column))
+        for setting in SETTINGS
+        for column in COLUMNS
+    ]
     return math.exp(math.sqrt(math.fsum(error**2 for error in errors) / len(errors)))
 
 
@@ -236,28 +207,26 @@ def misses(found: Ramps) -> Section:
 
     Nothing is fitted to single cells: a mechanism that improves one cell is judged by all others.
     """
-    tried = mechanisms(found)
-    of_table = {name: whole(read) for name, read in tried.items()}
+    tried = {change.name: (change, AS_CHOSEN) for change in CHANGES[1:]}
+    tried |= {measure.name: (BASE, measure) for measure in MEASURES[1:]}
+    of_table = {name: whole(found, *each) for name, each in tried.items()}
     records, data = [], []
     for setting in SETTINGS:
         for column, title in COLUMNS.items():
             ours, paper = mean(found, setting, column), consistent(setting, column)
             if off(ours, paper) <= math.log(MISS):
                 continue
-            moved = {name: read(setting, column) for name, read in tried.items()}
+            moved = {name: mean(found, setting, column, *each) for name, each in tried.items()}
             known = {name: value for name, value in moved.items() if value > 0}
-            nearest = sorted(known, key=lambda name: off(known[name], paper))[:SHOWN]
-            for rank, name in enumerate(nearest):
-                of_cell = (f"{setting.name}: {title}", f"{paper:g}", f"{ours:.0f}")
-                shown = of_cell if rank == 0 else ("", "", "")
-                records.append(
-                    {
-                        **dict(zip(("cell", "paper", "ours"), shown, strict=True)),
-                        "mechanism": name,
-                        "value": known[name],
-                        "whole": of_table[name],
-                    }
-                )
+            cell = {
+                "cell": f"{setting.name}: {title}",
+                "paper": f"{paper:g}",
+                "ours": f"{ours:.0f}",
+            }
+            for name in sorted(known, key=lambda name: off(known[name], paper))[:SHOWN]:
+                numbers = {"mechanism": name, "value": known[name], "whole": of_table[name]}
+                records.append(cell | numbers)
+                cell = dict.fromkeys(cell, "")
             data += [
                 {"tti_ms": setting.tti_ms, "sr_tti": setting.period_tti, "column": column}
                 | {"published": paper, "ours": ours, "mechanism": name, "value": value}
@@ -270,7 +239,7 @@ def misses(found: Ramps) -> Section:
         records,
         data=data,
         shown=SHOWN,
-        base_error=whole(lambda setting, column: mean(found, setting, column)),
+        base_error=whole(found),
         best=best,
         best_error=of_table[best],
     )
