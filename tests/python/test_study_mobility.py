@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-import fadeout
 from fadeout.cli.app import app
 from fadeout.studies.mobility import claims, study
 from fadeout.studies.mobility.claims import FAILED, TRIED, more
@@ -17,16 +16,18 @@ from fadeout.studies.mobility.runs import (
     AT_KMH,
     BASE,
     CHANGES,
-    CIRCLE,
-    CIRCLE_CHANGES,
     COUNTS,
+    DATA,
     LINES,
     MIDDLE,
-    SCENARIO,
     SETS,
     WITHOUT_PICOS,
+    in_network,
+    through_pico,
 )
-from fadeout.study import Found, Numbers
+from fadeout.study import At, Change, Found, Numbers
+
+CIRCLE_CHANGES = DATA.all("circle-change", Change)
 
 
 def counts(handovers: int, state_2: int, ping_pongs: int = 0) -> list[Numbers]:
@@ -54,10 +55,11 @@ def test_the_closed_form_has_the_values_of_its_source(kmh, trigger_s, expected):
     assert (found.none, found.failed, found.ping_pong) == pytest.approx(expected, abs=1e-6)
 
 
-@pytest.mark.parametrize(("kmh", "trigger_ms"), LINES.points)
-def test_a_walk_along_the_lines_finds_the_closed_form(kmh, trigger_ms):
-    form = closed_form(kmh / 3.6, trigger_ms / 1e3).values()
-    walked = walk(kmh / 3.6, trigger_ms / 1e3, lines=500, step_s=0.0005).values()
+@pytest.mark.parametrize("line", LINES, ids=lambda one: one.name)
+def test_a_walk_along_the_lines_finds_the_closed_form(line):
+    speed_mps, trigger_s = line.speed_kmh / 3.6, line.trigger_ms / 1e3
+    form = closed_form(speed_mps, trigger_s).values()
+    walked = walk(speed_mps, trigger_s, lines=500, step_s=0.0005).values()
     # Steps of 0.5 ms are up to 0.03 m of the 10 m between the circles, and lines 0.1 m apart.
     assert walked == pytest.approx(form, abs=0.02)
 
@@ -85,21 +87,19 @@ def test_rates_are_of_the_sums_over_seeds():
 
 
 def test_claims_are_judged_by_the_sign_of_what_was_found():
-    speeds, sets = (3.0, 120.0), tuple(SETS)
+    speeds = (3.0, 120.0)
     numbers = {
-        (n, SETS[n], kmh): counts(90, round(kmh / 3) - 5 * n + 26, 5 * n)
+        (each, kmh): counts(90, round(kmh / 3) - 5 * n + 26, 5 * n)
         for kmh in speeds
-        for n in sets
+        for n, each in SETS.items()
     }
     swept = {
         (AT_KMH, MIDDLE, BASE): counts(90, 2),
         (AT_KMH, MIDDLE, WITHOUT_PICOS): counts(90, 20),
     }
     verdicts = claims.verdicts(
-        Found(("set", "trigger", "speed_kmh"), numbers),
+        Found(("trigger", "speed_kmh"), numbers),
         Found(("speed_kmh", "trigger", "change"), swept),
-        speeds,
-        sets,
     )
     assert {each.claim.name: each.outcome for each in verdicts} == {
         "speed": "holds",
@@ -110,15 +110,16 @@ def test_claims_are_judged_by_the_sign_of_what_was_found():
 
 
 @pytest.mark.filterwarnings("ignore:the scenario has no flow")
-@pytest.mark.parametrize("change", CHANGES, ids=lambda one: one.name)
+@pytest.mark.parametrize("change", (WITHOUT_PICOS, *CHANGES), ids=lambda one: one.name)
 def test_every_change_is_of_a_key(change):
-    fadeout.check(SCENARIO, set=[f"{key}={value}" for key, value in change.values.items()])
+    parts = {"speed_kmh": AT_KMH, "trigger": MIDDLE, "change": change}
+    in_network(At(parts, 1, study.STUDY.quick)).check()
 
 
 @pytest.mark.filterwarnings("ignore:the scenario has no flow")
 @pytest.mark.parametrize("change", CIRCLE_CHANGES, ids=lambda one: one.name)
 def test_every_change_of_the_circle_is_of_a_key(change):
-    fadeout.check(CIRCLE, set=[f"{key}={value}" for key, value in change.values.items()])
+    through_pico(At({"line": LINES[0], "change": change}, 1, study.STUDY.quick)).check()
 
 
 def test_the_study_writes_all_its_tables(
@@ -139,9 +140,9 @@ def test_the_study_writes_all_its_tables(
     result = cli.invoke(app, ["study", "mobility", "--quick", "--out", "study"])
     assert result.exit_code == 0, result.output
     found = json.loads(Path("study/results.json").read_text())
-    assert len(found["circle"]) == len(LINES.points)
-    assert len(found["circle-assumptions"]) == len(CIRCLE_CHANGES)
+    assert len(found["circle"]) == len(LINES)
+    assert len(found["circle-assumptions"]) == 1 + len(CIRCLE_CHANGES)
     assert len(found["speeds"]) == 3 * 4
     assert len(found["triggers"]) == 1
-    assert len(found["assumptions"]) == len(CHANGES)
+    assert len(found["assumptions"]) == 2 + len(CHANGES)
     assert {row["claim"] for row in found["claims"]} == {"speed", "trigger", "ping-pong", "picos"}

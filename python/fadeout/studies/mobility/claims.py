@@ -2,14 +2,7 @@
 
 from collections.abc import Sequence
 
-from fadeout.studies.mobility.runs import (
-    AT_KMH,
-    BASE,
-    CLAIMS,
-    MIDDLE,
-    SETS,
-    WITHOUT_PICOS,
-)
+from fadeout.studies.mobility.runs import AT_KMH, BASE, CLAIMS, MIDDLE, WITHOUT_PICOS, Set
 from fadeout.study import Estimate, Found, Numbers, Verdict, paired_difference
 
 FAILED = ("failures_state_2", "failures_state_3")
@@ -17,24 +10,26 @@ TRIED = (*FAILED, "handovers")
 """Counts of the handover failure rate (TR 36.839 clause 5.2.1.2)."""
 
 
-def verdicts(
-    found: Found, swept: Found, speeds: Sequence[float], sets: Sequence[int]
-) -> list[Verdict]:
-    """Returns the verdicts on the conclusions."""
-    fast, slow = max(speeds), min(speeds)
+def verdicts(found: Found, swept: Found) -> list[Verdict]:
+    """Returns the verdicts on the conclusions, from the numbers by set and speed."""
+    sets: list[Set] = found.parts("trigger")
+    speeds: list[float] = found.parts("speed_kmh")
     late, early = sets[0], sets[-1]
-
-    def at(kmh: float, number: int) -> list[Numbers]:
-        return found[number, SETS[number], kmh]
-
+    fast, slow = max(speeds), min(speeds)
     with_picos, without = (swept[AT_KMH, MIDDLE, change] for change in (BASE, WITHOUT_PICOS))
     margins = {
-        "speed": {f"set {n}": more(at(fast, n), at(slow, n), FAILED, TRIED) for n in sets},
+        "speed": {
+            f"set {each.number}": more(found[each, fast], found[each, slow], FAILED, TRIED)
+            for each in sets
+        },
         "trigger": {
-            f"{kmh:g} km/h": more(at(kmh, late), at(kmh, early), FAILED, TRIED) for kmh in speeds
+            f"{kmh:g} km/h": more(found[late, kmh], found[early, kmh], FAILED, TRIED)
+            for kmh in speeds
         },
         "ping-pong": {
-            f"{kmh:g} km/h": more(at(kmh, early), at(kmh, late), ["ping_pongs"], ["handovers"])
+            f"{kmh:g} km/h": more(
+                found[early, kmh], found[late, kmh], ["ping_pongs"], ["handovers"]
+            )
             for kmh in speeds
         },
         "picos": {f"{AT_KMH:g} km/h, set 3": more(with_picos, without, FAILED, TRIED)},

@@ -3,36 +3,22 @@
 The setups are the sets of TR 36.839, points, and changed assumptions.
 """
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from fadeout import handover_metrics, study
 from fadeout.results import Results
 from fadeout.studies.mobility.geometry import OUTER_M
-from fadeout.study import (
-    QUIET_CELL,
-    Change,
-    Data,
-    Found,
-    Job,
-    Page,
-    Runs,
-    Values,
-    claims_of,
-    overrides,
-    published,
-)
+from fadeout.study import QUIET_CELL, At, Change, Data, Job, Page, Values, claims_of, published
 
 FOLDER = Path(__file__).parent
 DATA = Data.read(FOLDER)
 PAGE = Page.read(FOLDER)
 CLAIMS = claims_of(published(FOLDER))
-
-SCENARIO = FOLDER / "scenario.toml"
-CIRCLE = FOLDER / "circle.toml"
 
 SLOW_FACTOR = 4
 """Factor by which runs of slow UEs are longer."""
@@ -95,25 +81,38 @@ class Set(Trigger):
 
     number: int
 
+    def data(self) -> dict[str, float]:
+        """Returns the columns of a data file that identify the set."""
+        return {"set": self.number, **super().data()}
+
 
 @dataclass(frozen=True)
-class Lines:
-    """Speeds in km/h and times to trigger in ms of lines through a pico."""
+class Line:
+    """Speed and time to trigger of lines through a pico."""
 
-    points: tuple[tuple[int, ...], ...]
-    at: tuple[int, ...]
+    speed_kmh: int
+    trigger_ms: int
+
+    @property
+    def name(self) -> str:
+        """Name of the lines in `study.toml`."""
+        return f"{self.speed_kmh} km/h, {self.trigger_ms} ms"
+
+    def data(self) -> dict[str, float]:
+        """Returns the columns of a data file that identify the lines."""
+        return {"speed_kmh": self.speed_kmh, "trigger_ms": self.trigger_ms}
 
 
 SETS = {each.number: each for each in DATA.all("set", Set)}
-MIDDLE = SETS[3]
+MIDDLE = Trigger(SETS[3].trigger_ms, SETS[3].offset_db, SETS[3].filter)
+"""The event of set 3."""
 
 AT_KMH = 60.0
 """Speed at which trigger, offset and assumptions are varied, km/h."""
 
-LINES = DATA.one("lines", Lines)
-CIRCLE_CHANGES = DATA.all("circle-change", Change)
+LINES = DATA.all("line", Line)
 CHANGES = DATA.all("change", Change)
-BASE, WITHOUT_PICOS = CHANGES[:2]
+BASE, WITHOUT_PICOS = DATA.all("judged-change", Change)
 
 COUNTS = (
     "handovers",
@@ -125,7 +124,7 @@ COUNTS = (
 )
 
 
-def read(results: Results) -> dict[str, float]:
+def measure(results: Results) -> dict[str, float]:
     """Returns the counts of a run, over all UEs."""
     row = handover_metrics(results).row(0, named=True)
     changes = results.handovers.with_columns(pl.col("source", "target").cast(pl.String))
@@ -139,7 +138,7 @@ def read(results: Results) -> dict[str, float]:
     }
 
 
-def read_lines(results: Results) -> dict[str, float]:
+def measure_lines(results: Results) -> dict[str, float]:
     """Returns the outcomes of the lines through a pico, and the time from reports to commands.
 
     Outcomes are counts, and the time is a sum in seconds.
@@ -174,107 +173,50 @@ def read_lines(results: Results) -> dict[str, float]:
     }
 
 
-def speed(kmh: float) -> Values:
-    """Returns the override of a speed."""
-    return {"ue.phone.speed": f"{kmh:g} km/h"}
-
-
-def job(point: tuple[float, Trigger, Change], seed: int, effort: Effort) -> Job:
-    """Returns a run in the network with a speed, an event and a change of an assumption."""
-    kmh, trigger, change = point
+def in_network(at: At) -> Job:
+    """Returns a run in the network with a speed and an event."""
+    kmh, effort = at["speed_kmh"], at.effort
     values = {
         **QUIET_CELL,
         "duration": f"{effort.length_s(kmh):g} s",
         "ue.phone.count": str(effort.ues),
-        **speed(kmh),
-        **trigger.values,
-        **change.values,
+        "ue.phone.speed": f"{kmh:g} km/h",
+        **at["trigger"].values,
     }
-    return Job(SCENARIO, overrides(values), seed=seed, with_tables=True)
-
-
-Point = tuple[float, Trigger, Change]
-"""Speed in km/h, event, and changed assumption."""
-
-
-def over(runs: Runs[Effort], points: Iterable[Point], seeds: int | None = None) -> Found:
-    """Returns the counts at each point over the seeds."""
-    numbers = runs.over_seeds(
-        points, lambda point, seed: job(point, seed, runs.effort), read, seeds
-    )
-    return Found(("speed_kmh", "trigger", "change"), numbers)
-
-
-def grid(runs: Runs[Effort]) -> Found:
-    """Returns the counts by set and speed."""
-    effort = runs.effort
-    found = over(runs, [(kmh, SETS[n], BASE) for n in effort.sets for kmh in effort.speeds_kmh])
-    numbers = {
-        (n, SETS[n], kmh): found[kmh, SETS[n], BASE]
-        for n in effort.sets
-        for kmh in effort.speeds_kmh
-    }
-    return Found(("set", "trigger", "speed_kmh"), numbers)
-
-
-def triggers(runs: Runs[Effort]) -> Found:
-    """Returns the counts by time to trigger and offset, at one speed."""
-    effort = runs.effort
-    points = [
-        (AT_KMH, Trigger(ms, db, MIDDLE.filter), BASE)
-        for ms in effort.triggers_ms
-        for db in effort.offsets_db
-    ]
-    return over(runs, points, effort.swept)
-
-
-def sweep(runs: Runs[Effort]) -> Found:
-    """Returns the counts with one assumption changed at a time.
-
-    The change without picos belongs to a claim, so it has all seeds.
-    """
-    judged = over(runs, [(AT_KMH, MIDDLE, change) for change in CHANGES[:2]])
-    return judged | over(runs, [(AT_KMH, MIDDLE, each) for each in CHANGES[2:]], runs.effort.swept)
-
-
-LinePoint = tuple[float, int, Change]
-
-
-def lines(runs: Runs[Effort]) -> Found:
-    """Returns the outcomes of lines through the circular pico, in percent of the lines."""
-    count = runs.effort.lines
-    points: list[LinePoint] = [(kmh, ms, CIRCLE_CHANGES[0]) for kmh, ms in LINES.points]
-    points += [(LINES.at[0], LINES.at[1], change) for change in CIRCLE_CHANGES[1:]]
-
-    def of(point: LinePoint, seed: int) -> Job:
-        kmh, ms, change = point
-        # The run covers the first line's entry to the last one's exit.
-        length_s = (FAR_M + 2 * OUTER_M) / (kmh / 3.6) + ms / 1e3 + 1
-        values = {
-            **QUIET_CELL,
-            "duration": f"{length_s:.3f} s",
-            "ue.line.count": str(runs.effort.lines),
-            "ue.line.mobility": f'{{ model = "line", x-speed = {kmh / 3.6:.6f} }}',
-            **Trigger(ms, 0, 0).values,
-            **change.values,
-        }
-        return Job(CIRCLE, overrides(values), seed=seed, with_tables=True)
-
-    found = runs.over_seeds(points, of, read_lines, runs.effort.circle_seeds)
-    numbers = {
-        point: [
-            {
-                **each,
-                "none_pct": 100 * (count - each["failed"] - each["handed_over"]) / count,
-                "failed_pct": 100 * each["failed"] / count,
-                "ping_pong_pct": 100 * each["ping_pong"] / count,
-            }
-            for each in of_seeds
-        ]
-        for point, of_seeds in found.items()
-    }
-    return Found(("speed_kmh", "trigger_ms", "change"), numbers)
+    return at.job(FOLDER / "scenario.toml", values, with_tables=True)
 
 
 FAR_M = 160.0
 """Distance from the farthest start of a line to the pico, metres."""
+
+
+def through_pico(at: At) -> Job:
+    """Returns a run with lines through the circular pico.
+
+    The run covers the first line's entry to the last one's exit.
+    """
+    line: Line = at["line"]
+    speed_mps = line.speed_kmh / 3.6
+    length_s = (FAR_M + 2 * OUTER_M) / speed_mps + line.trigger_ms / 1e3 + 1
+    values = {
+        **QUIET_CELL,
+        "duration": f"{length_s:.3f} s",
+        "ue.line.count": str(at.effort.lines),
+        "ue.line.mobility": f'{{ model = "line", x-speed = {speed_mps:.6f} }}',
+        **Trigger(line.trigger_ms, 0, 0).values,
+    }
+    return at.job(FOLDER / "circle.toml", values, with_tables=True)
+
+
+def lists(effort: Effort) -> dict[str, Sequence[Any]]:
+    """Returns the lists of the sets of runs that are not tables of `study.toml`."""
+    return {
+        "sets": [SETS[number] for number in effort.sets],
+        "middle": [MIDDLE],
+        "speeds": effort.speeds_kmh,
+        "triggers": [
+            Trigger(ms, db, MIDDLE.filter) for ms in effort.triggers_ms for db in effort.offsets_db
+        ],
+        "lines": LINES,
+        "unchanged": [BASE],
+    }

@@ -1,51 +1,56 @@
 """The study on mobility: its report."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from fadeout.studies.mobility import claims, figures
 from fadeout.studies.mobility.geometry import AVERAGED_S, HELD_S, Shares, closed_form, walk
 from fadeout.studies.mobility.runs import (
     AT_KMH,
-    CIRCLE_CHANGES,
     DATA,
-    LINES,
     MIDDLE,
     PAGE,
     Effort,
-    grid,
-    lines,
-    sweep,
-    triggers,
+    Line,
+    in_network,
+    lists,
+    measure,
+    measure_lines,
+    through_pico,
 )
-from fadeout.study import Estimate, Found, Runs, Section, Study, Tables, estimate
+from fadeout.study import Estimate, Found, Grid, Numbers, Runs, Section, Study, Tables, estimate
 from fadeout.study.found import Point
 from fadeout.study.tables import Column
 
 OUTCOMES = {"none": "none", "failed": "failed", "ping_pong": "ping-pong"}
 """Outcomes of a line through a pico, and their heads in tables."""
 
-TABLES = Tables(DATA, PAGE, {})
-
 
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
     """Yields the sections of the report."""
-    through = lines(runs)
     effort = runs.effort
     runs.facts["ues_a_run"] = effort.ues
     runs.facts["lines_a_run"] = effort.lines
-    yield circle(through)
-    yield circle_assumptions(through)
-    found = grid(runs)
-    swept = sweep(runs)
-    yield PAGE.claims(claims.verdicts(found, swept, effort.speeds_kmh, effort.sets))
+    makers = (in_network, through_pico)
+    grid = Grid(DATA, runs, (measure, measure_lines), lists(effort), makers)
+    tables = Tables(DATA, PAGE, grid)
+
+    def in_percent(_at: Point, counts: Numbers) -> Numbers:
+        none = effort.lines - counts["failed"] - counts["handed_over"]
+        shares = {**counts, "none": none}
+        return {f"{name}_pct": 100 * shares[name] / effort.lines for name in OUTCOMES}
+
+    yield circle(tables, grid["circle"].with_numbers(in_percent))
+    yield circle_assumptions(tables, grid["circle-assumptions"].with_numbers(in_percent))
+    found, swept = grid["speeds"], grid["judged"] | grid["assumptions"]
+    yield PAGE.claims(claims.verdicts(found, swept))
 
     def a_ue_s(at: Point) -> Estimate:
-        ue_s = effort.ues * effort.length_s(at[2])
+        ue_s = effort.ues * effort.length_s(at[1])
         return estimate([each["handovers"] / ue_s for each in found[at]])
 
-    yield TABLES.section("speeds", found, {"handovers_a_ue_s": a_ue_s})
-    yield TABLES.section("triggers", triggers(runs), at_kmh=AT_KMH, filter=MIDDLE.filter)
-    yield TABLES.section("assumptions", swept, at_kmh=AT_KMH)
+    yield tables.section("speeds", columns={"handovers_a_ue_s": a_ue_s})
+    yield tables.section("triggers", at_kmh=AT_KMH, filter=MIDDLE.filter)
+    yield tables.section("assumptions", swept, at_kmh=AT_KMH)
 
 
 def command_s(found: Found, at: Point) -> float:
@@ -54,44 +59,36 @@ def command_s(found: Found, at: Point) -> float:
     return sum(each["command_s"] for each in found[at]) / handed_over if handed_over else 0.0
 
 
-def form(at: Point) -> Shares:
+def form(line: Line) -> Shares:
     """Returns the shares of the closed form, in percent."""
-    return closed_form(at[0] / 3.6, at[1] / 1e3).in_percent()
+    return closed_form(line.speed_kmh / 3.6, line.trigger_ms / 1e3).in_percent()
 
 
-def circle(found: Found) -> Section:
+def circle(tables: Tables, found: Found) -> Section:
     """Returns the section that compares lines through a pico with geometry."""
-    unchanged = found.along("change")[CIRCLE_CHANGES[0]]
-    walked = {
+    walked: Mapping[Point, Shares] = {
         at: walk(
-            at[0] / 3.6,
-            at[1] / 1e3,
-            command_s=command_s(unchanged, at),
+            at[0].speed_kmh / 3.6,
+            at[0].trigger_ms / 1e3,
+            command_s=command_s(found, at),
             averaged_s=AVERAGED_S,
             held_s=HELD_S,
         ).in_percent()
-        for at in unchanged
+        for at in found
     }
-    columns: dict[str, Column] = {"command_ms": lambda at: 1e3 * command_s(unchanged, at)}
+    columns: dict[str, Column] = {"command_ms": lambda at: 1e3 * command_s(found, at)}
     for name in OUTCOMES:
-        columns[f"{name}_closed_form_pct"] = lambda at, name=name: getattr(form(at), name)
+        columns[f"{name}_closed_form_pct"] = lambda at, name=name: getattr(form(at[0]), name)
         columns[f"{name}_walked_pct"] = lambda at, name=name: getattr(walked[at], name)
-    records = TABLES.records("circle", unchanged, columns)
-    return TABLES.section(
-        "circle", unchanged, columns, {"circle": figures.circle(records)}, outcomes=OUTCOMES
-    )
+    drawn = figures.circle(tables.records("circle", found, columns))
+    return tables.section("circle", found, columns, {"circle": drawn}, outcomes=OUTCOMES)
 
 
-def circle_assumptions(found: Found) -> Section:
+def circle_assumptions(tables: Tables, found: Found) -> Section:
     """Returns the section on effects that the closed form omits, one at a time."""
     columns: dict[str, Column] = {"command_ms": lambda at: 1e3 * command_s(found, at)}
-    return TABLES.section(
-        "circle-assumptions",
-        found.picked(point for point in found if point[:2] == LINES.at),
-        columns,
-        at=LINES.at,
-        form=form(LINES.at),
-    )
+    (line,) = found.parts("line")
+    return tables.section("circle-assumptions", found, columns, line=line, form=form(line))
 
 
 STUDY = Study.of(DATA, PAGE, Effort, sections)
