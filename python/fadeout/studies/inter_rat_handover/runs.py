@@ -128,10 +128,13 @@ class Row:
         """Name of the row in tables."""
         return f"{self.before:g} to {self.after:g} Mbit/s, {self.rtt_ms:g} ms"
 
+    def rates(self) -> dict[str, float]:
+        """Returns the rates and the round trip as columns of a data file."""
+        return {"before_mbps": self.before, "after_mbps": self.after, "rtt_ms": self.rtt_ms}
+
     def data(self) -> dict[str, Any]:
         """Returns the columns of a data file that identify the row."""
-        rates = {"before_mbps": self.before, "after_mbps": self.after}
-        return {"figure": self.figure, **rates, "rtt_ms": self.rtt_ms}
+        return {"figure": self.figure, **self.rates()}
 
 
 @dataclass(frozen=True)
@@ -258,30 +261,27 @@ def measure(results: Results) -> dict[str, float]:
 
 
 def measure_both_cells(results: Results) -> dict[str, float]:
-    """Returns the numbers of a run without a handover, as `measure` does.
+    """Returns the numbers of a run without a handover.
 
     The previous rate is half of the rate over both cells.
     """
-    again = results.retransmissions["time_s"] >= STOP_S
-    late = results.timeouts["time_s"] >= STOP_S
-    whole = results.throughput.filter(results.throughput["flow"].cast(str) == "download")
-    return {
-        "retransmissions": float(again.sum()),
-        "timeouts": float(late.sum()),
-        "lost": float(results.drops["time_s"].is_between(STOP_S, STOP_S + 1).sum()),
-        **convergence(whole, STOP_S, share=0.5),
-    }
+    lost = results.drops["time_s"].is_between(STOP_S, STOP_S + 1).sum()
+    return {**recovery(results, STOP_S, share=0.5), "lost": float(lost)}
 
 
-def recovery(results: Results, stop_s: float) -> dict[str, float]:
-    """Returns the retransmissions, timeouts and times of a run after the command at `stop_s`."""
+def recovery(results: Results, stop_s: float, share: float = 1.0) -> dict[str, float]:
+    """Returns the retransmissions, timeouts and times of a run after the command at `stop_s`.
+
+    `share` is the factor of the previous rate that must be reached.
+    """
     again = results.retransmissions.filter(pl.col("time_s") >= stop_s)
     timeouts = results.timeouts.filter(pl.col("time_s") >= stop_s)
+    download = results.throughput.filter(pl.col("flow").cast(pl.String) == "download")
     return {
         "retransmissions": float(len(again)),
         "timeouts": float(len(timeouts)),
         **spacing(again["time_s"].to_list(), stop_s),
-        **convergence(results.throughput, stop_s),
+        **convergence(download, stop_s, share),
     }
 
 

@@ -1,7 +1,7 @@
 """The study on inter-RAT handovers: its settings and its report."""
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Any
 
 from fadeout.studies.inter_rat_handover import behaviours, claims, figures
@@ -17,7 +17,6 @@ from fadeout.studies.inter_rat_handover.runs import (
     PUBLISHED,
     ROWS,
     SEGMENT_BYTES,
-    Row,
     both_cells,
     lost_cell,
     measure,
@@ -125,47 +124,26 @@ def quoted(links: Found) -> list[dict[str, Any]]:
 
     If S1 has the old rate, the new rate of figure 2 is that of S1. Its rows have the fast S1 only.
     """
-    ref = PUBLISHED["ref5"]
-    same: Mapping[str, Any] = ref["figure3_no_rate_change"]
-    quotes = [
-        ("2", "W-CDMA to LTE", "new_time_s", ref["figure2_wcdma_to_lte_rate_increase"]),
-        ("3", "W-CDMA to LTE", "time_s", same["wcdma_to_lte"]),
-        ("3", "LTE to W-CDMA", "time_s", same["lte_to_wcdma"]),
-    ]
-    rows = {
-        f"{row.before:g}to{row.after:g}_{row.rtt_ms:g}ms": row
-        for of_figure in ROWS.values()
-        for row in of_figure
-    }
-
-    def ours_s(row: Row, scheme: str, number: str) -> list[float]:
-        return [
-            links.median((row, cell), number).mean
-            for cell in CELLS
-            if cell.scheme == scheme and (cell.is_fast or number == "time_s")
-        ]
-
+    rows = {row.name: row for of_figure in ROWS.values() for row in of_figure}
     records = []
-    for figure, direction, number, published in quotes:
-        for key, bounds in published.items():
-            row = rows[key]
-            record: dict[str, Any] = {
-                "figure": figure,
-                "direction": direction,
-                "_name": row.name,
-                "before_mbps": row.before,
-                "after_mbps": row.after,
-                "rtt_ms": row.rtt_ms,
+    for quote in PUBLISHED["ref5"]:
+        row, has_new_rate = rows[quote["row"]], quote["figure"] == "2"
+        record = {"figure": quote["figure"], "direction": quote["direction"], "_name": row.name}
+        record |= row.rates()
+        for scheme in ("forwarding", "bicasting"):
+            low, high = quote[scheme]
+            ours = [
+                links.median((row, cell), "new_time_s" if has_new_rate else "time_s").mean
+                for cell in CELLS
+                if cell.scheme == scheme and (cell.is_fast or not has_new_rate)
+            ]
+            record |= {
+                f"{scheme}_published_least_s": low,
+                f"{scheme}_published_most_s": high,
+                f"{scheme}_fast_s": ours[-1],
+                f"_{scheme}": ", ".join(f"{each:.2f}" for each in ours),
             }
-            for scheme, (low, high) in (("forwarding", bounds[:2]), ("bicasting", bounds[2:])):
-                ours = ours_s(row, scheme, number)
-                record |= {
-                    f"{scheme}_published_least_s": low,
-                    f"{scheme}_published_most_s": high,
-                    f"{scheme}_fast_s": ours[-1],
-                    f"_{scheme}": ", ".join(f"{each:.2f}" for each in ours),
-                }
-            records.append(record)
+        records.append(record)
     return records
 
 
