@@ -9,21 +9,18 @@ from typer.testing import CliRunner
 
 import fadeout
 from fadeout.cli.app import app
-from fadeout.studies.quic.runs import measure
-from fadeout.studies.quic.setups import (
+from fadeout.studies.quic import STUDY
+from fadeout.studies.quic.runs import (
     CONTROLS,
-    CUBIC,
-    MULTIPATH_QUIC,
-    MULTIPATH_TCP,
+    DATA,
     NETWORKS,
-    QUIC,
-    TCP,
     TRANSPORTS,
-    WINDOWS,
     Network,
+    measure,
+    over_network,
 )
-from fadeout.studies.quic.study import COMPARISONS, Point
-from fadeout.study import Effort
+from fadeout.studies.quic.study import COMPARISONS, MULTIPATH_QUIC, MULTIPATH_TCP, QUIC, TCP
+from fadeout.study import At, Effort
 
 SHORT = Effort(seeds=1, duration_s=1, runs=1)
 
@@ -32,13 +29,14 @@ SHORT = Effort(seeds=1, duration_s=1, runs=1)
 def test_the_transports_of_a_network_differ_only_in_the_protocol_and_the_paths(network: Network):
     profiles: dict[str, list[str]] = {}
     for transport in TRANSPORTS:
-        results = Point(network, transport, CUBIC).job(1, SHORT).run(lambda _: True)
+        at = At({"network": network, "transport": transport}, seed=1, effort=SHORT)
+        results = over_network(at).run(lambda _: True)
         flow = results.flows.row(0, named=True)
         profiles[transport.name] = [flow["profile"]]
         assert flow["goodput_mbps"] > 1, flow
         assert flow["congestion_control"] == "cubic"
-        assert len(results.paths) == (2 if transport.has_paths else 0)
-        if transport.has_paths:
+        assert len(results.paths) == (2 if "several paths" in transport.tags else 0)
+        if "several paths" in transport.tags:
             assert results.paths["arrived_bytes"].min() > 0  # pyright: ignore[reportOperatorIssue]
     assert profiles[TCP.name] == profiles[MULTIPATH_TCP.name] != ["quic"]
     assert profiles[QUIC.name] == profiles[MULTIPATH_QUIC.name] == ["quic"]
@@ -70,9 +68,7 @@ throughput = "20 ms"
 def test_the_study_has_the_numbers_that_its_effort_states():
     assert len(TRANSPORTS) == 4
     assert len(CONTROLS) == 5
-    points = len(NETWORKS) * len(TRANSPORTS) * len(CONTROLS) + len(WINDOWS)
-    from fadeout.studies.quic import STUDY
-
+    points = len(NETWORKS) * len(TRANSPORTS) * len(CONTROLS) + len(DATA["window"])
     assert STUDY.full.seeds >= 5
     assert STUDY.full.runs == points * STUDY.full.seeds
     assert STUDY.quick.runs == points * STUDY.quick.seeds
@@ -87,4 +83,4 @@ def test_the_study_compares_all_transports(cli: CliRunner, spend: Callable[..., 
     for network in NETWORKS:
         assert [row["control"] for row in found[network.name]] == [it.name for it in CONTROLS]
     assert {f"{name}_mean" for name in COMPARISONS} <= found["gains"][0].keys()
-    assert len(found["windows"]) == len(WINDOWS)
+    assert len(found["windows"]) == len(DATA["window"])

@@ -1,47 +1,30 @@
 """Figures of the study on QUIC."""
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
-
 from matplotlib.figure import Figure
 
 from fadeout.plot.style import PALETTE, new_grid
-from fadeout.studies.quic.setups import CONTROLS, NETWORKS, TRANSPORTS
-from fadeout.study import Numbers, estimate
+from fadeout.studies.quic.runs import CONTROLS, NETWORKS, PAGE, TRANSPORTS
+from fadeout.study import Found
 from fadeout.study.figures import WIDE_INCHES, grouped_bars
-
-if TYPE_CHECKING:
-    from fadeout.studies.quic.study import Point
 
 COLUMNS = 3
 
 
-def goodput(found: "Mapping[Point, list[Numbers]]") -> Figure:
-    """Draws the goodput of each transport and congestion control, a panel for each network."""
-    return _bars(found, "goodput_mbps", "Goodput (Mbit/s)")
-
-
-def silence(found: "Mapping[Point, list[Numbers]]") -> Figure:
-    """Draws the longest time without data, a panel for each network."""
-    return _bars(found, "silence_ms", "Longest silence (ms)")
-
-
-def _bars(found: "Mapping[Point, list[Numbers]]", key: str, label: str) -> Figure:
+def bars(found: Found, key: str, label: str) -> Figure:
+    """Draws a number of each transport and congestion control, a panel for each network."""
     rows = -(-len(NETWORKS) // COLUMNS)
     with new_grid(rows, COLUMNS, size=(WIDE_INCHES, 2.6 * rows)) as (figure, panels):
         for number, (ax, network) in enumerate(zip(panels, NETWORKS, strict=False)):
             series = {
                 transport.name: [
-                    estimate([each[key] for each in values])
-                    for point, values in found.items()
-                    if point.network == network and point.transport == transport
+                    found.mean((network, transport, control), key) for control in CONTROLS
                 ]
                 for transport in TRANSPORTS
             }
             grouped_bars(ax, series, PALETTE)
             # An interval may reach below zero, which neither quantity does.
             ax.set_ylim(bottom=0)
-            ax.set_title(network.title, loc="left", fontsize=9)
+            ax.set_title(PAGE.titles[network.name], loc="left", fontsize=9)
             names = [control.name for control in CONTROLS]
             ax.set_xticks(range(len(names)), names, rotation=30, ha="right", fontsize=8)
             if number % COLUMNS == 0:

@@ -1,14 +1,58 @@
-"""The numbers that the study on QUIC reads from a run."""
+"""The networks, transports and congestion controls, and the numbers that the study reads."""
 
+from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 
 import polars as pl
 
+from fadeout.campaign.axes import toml_text
 from fadeout.results import Results
-from fadeout.study import Numbers
+from fadeout.study import QUIET_CELL, At, Choice, Data, Grid, Job, Numbers, Page, Runs
+
+FOLDER = Path(__file__).parent
+DATA = Data.read(FOLDER)
+PAGE = Page.read(FOLDER)
 
 BIN_S = 0.02
 """Length of the bins in which silences are measured, seconds."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Network(Choice):
+    """A network, as a scenario with the links of a route and of two paths."""
+
+    route: tuple[str, ...]
+    """Links of a transport with one path."""
+    paths: tuple[tuple[str, ...], ...]
+    """Links of each path of a transport with several."""
+    scenario_of_several: str = ""
+    """Scenario for transports with several paths. Empty if it is that of a single path."""
+
+
+NETWORKS = DATA.all("network", Network)
+TRANSPORTS = DATA.all("transport", Choice)
+CONTROLS = DATA.all("control", Choice)
+
+
+class Plan(Grid):
+    """The runs of the study."""
+
+    def __init__(self, runs: Runs) -> None:
+        super().__init__(DATA, runs, [measure, ended], {"networks": NETWORKS}, [over_network])
+
+
+def over_network(at: At) -> Job:
+    """Returns the run of a transport, on the paths that it has in a network."""
+    network: Network = at["network"]
+    if "several paths" in at["transport"].tags:
+        paths = toml_text("multipath", {"paths": [list(path) for path in network.paths]})
+        taken = {"flow.download.multipath": paths}
+        last = Choice("several paths", taken, network.scenario_of_several)
+    else:
+        route = toml_text("route", list(network.route))
+        last = Choice("one path", {"flow.download.route": route})
+    return at.job(FOLDER / "scenario.toml", QUIET_CELL, last)
 
 
 def measure(results: Results) -> Numbers:
