@@ -37,7 +37,6 @@ from fadeout.study import (
     Study,
     Table,
     ThreadRunner,
-    common_seeds,
     estimate,
     overrides,
     paired_difference,
@@ -136,11 +135,6 @@ def test_overrides_of_equal_meaning_are_equal_texts():
     assert overrides({"a": "5 ms", "b": "cubic", "c": "0.1", "d": "[1, 2]"}) == overrides(
         {"a": '"5 ms"', "b": '"cubic"', "c": "0.1", "d": "[1, 2]"}
     )
-
-
-def test_runs_are_compared_over_the_seeds_that_all_points_have():
-    found = {"a": {1: 10, 2: 20, 3: 30}, "b": {1: 11, 3: 31}}
-    assert common_seeds(found) == {"a": [10, 30], "b": [11, 31]}
 
 
 def test_a_run_is_named_by_what_it_depends_on():

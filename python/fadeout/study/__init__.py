@@ -54,7 +54,7 @@ from fadeout.study.places import (
 from fadeout.study.published import claims_of, published
 from fadeout.study.report import Report, Section, Table
 from fadeout.study.runner import Runner, ThreadRunner
-from fadeout.study.runs import Effort, Numbers, Options, Runs, common_seeds, spread
+from fadeout.study.runs import Effort, Numbers, Options, Runs, spread
 from fadeout.study.store import Store
 from fadeout.study.study import Study, run_study, studies, unfinished_runs
 from fadeout.study.tables import Tables
@@ -104,7 +104,6 @@ __all__ = [
     "claims_of",
     "claims_section",
     "combined",
-    "common_seeds",
     "difference",
     "estimate",
     "exactly",

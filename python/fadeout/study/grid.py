@@ -135,7 +135,7 @@ class Grid(Mapping[str, Found]):
         wanted = self.points(name) if points is None else points
         if form.in_places:
             return self._runs.in_places(
-                " ".join(form.axes),
+                tuple(form.axes),
                 wanted,
                 lambda point, sight, seed: job(point, seed, sight),
                 read,

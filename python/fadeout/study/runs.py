@@ -2,21 +2,16 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from fadeout.campaign.engine import Executor
 from fadeout.results import Results
-from fadeout.study.changes import Change, Choice, combined
 from fadeout.study.found import FoundInPlaces
-from fadeout.study.job import QUIET_CELL, Item, Job, Reader, Values
-from fadeout.study.places import SIGHTS, Places
+from fadeout.study.job import Item, Job, Reader, Values
+from fadeout.study.places import SIGHTS
 from fadeout.study.runner import Runner
 
 Point = TypeVar("Point")
-
-Combination = TypeVar("Combination", bound="tuple[Choice | Change, ...]")
-"""Choices and changes of a run."""
 
 Numbers = Mapping[str, float]
 """Numbers read from a run, by the name of their column."""
@@ -135,44 +130,18 @@ class Runs(Generic[AnyEffort]):
                 found[point][seed] = item
         return found
 
-    def combinations(
+    def in_places(
         self,
-        points: Iterable[Combination],
-        scenario: Path,
-        read: Reader[Item],
-        common: Values = QUIET_CELL,
-        *,
-        seeds: int | None = None,
-        with_tables: bool = False,
-    ) -> dict[Combination, list[Item]]:
-        """Returns the values of `read` for combinations of choices and changes, over the seeds.
-
-        Args:
-            points: Tuples of choices and changes. Later values replace earlier ones.
-            scenario: The scenario, unless a choice names another one.
-            read: Function that reads a value from the results of a run.
-            common: Overrides of all runs, which may replace the study's simulated time.
-            seeds: Number of seeds. None for that of the study.
-            with_tables: True to keep the tables over time.
-        """
-
-        def job(point: Combination, seed: int) -> Job:
-            values = {**self.effort.duration, **common}
-            return combined(scenario, values, *point).seeded(seed, with_tables=with_tables)
-
-        return self.over_seeds(points, job, read, seeds)
-
-    def places(
-        self,
+        axes: Sequence[str],
         points: Iterable[Point],
         job: Callable[[Point, str, int], Job],
         read: Reader[Item],
         seeds: int | None = None,
-    ) -> dict[Point, Places[Item]]:
-        """Returns for each point the values of `read` in places with and without line of sight.
+    ) -> FoundInPlaces:
+        """Returns the values of `read` in places with and without line of sight.
 
-        `job` returns the run of a point in a stratum, with the seed of a place. `seeds` is the
-        number of places of each stratum.
+        `job` returns the run of a point on the axes in a stratum, with the seed of a place. `seeds`
+        is the number of places of each stratum.
         """
         points = list(points)
         found = self.over_seeds(
@@ -181,18 +150,8 @@ class Runs(Generic[AnyEffort]):
             read,
             seeds,
         )
-        return {point: {sight: found[point, sight] for sight in SIGHTS} for point in points}
-
-    def in_places(
-        self,
-        axes: str,
-        points: Iterable[Point],
-        job: Callable[[Point, str, int], Job],
-        read: Reader[Item],
-        seeds: int | None = None,
-    ) -> FoundInPlaces:
-        """Returns the numbers that `places` has, by points on these axes."""
-        return FoundInPlaces(tuple(axes.split()), self.places(points, job, read, seeds))
+        places = {point: {sight: found[point, sight] for sight in SIGHTS} for point in points}
+        return FoundInPlaces(tuple(axes), places)
 
     def each(self, jobs: Sequence[Job], read: Reader[Item]) -> list[Item]:
         """Returns the value of `read` for each of `jobs`. Raises KeyboardInterrupt as `over_seeds`
@@ -238,14 +197,3 @@ def spread(seed: int) -> float:
     """
     golden_section = 0.6180339887498949
     return seed * golden_section % 1
-
-
-def common_seeds(found: Mapping[Point, Mapping[int, Item]]) -> dict[Point, list[Item]]:
-    """Returns lists of the seeds that all points have, so that runs can be compared seed
-    by seed.
-    """
-    shared = set.intersection(*(set(of_seeds) for of_seeds in found.values()))
-    return {
-        point: [item for seed, item in of_seeds.items() if seed in shared]
-        for point, of_seeds in found.items()
-    }
