@@ -25,7 +25,7 @@ from fadeout.studies.inter_rat_handover.runs import (
     todays_stack,
     without_data,
 )
-from fadeout.study import At, Effort, Found, Grid, Runs, Section, Study, Tables
+from fadeout.study import Effort, Found, Grid, Runs, Section, Study, Tables
 from fadeout.study.found import Point
 from fadeout.study.tables import Column
 
@@ -60,7 +60,8 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
     today = grid["today"] | grid["both-cells"]
     yield tables.section("today", today.picked(sorted(today, key=lambda point: point[0])))
     yield PAGE.section("quoted", quoted(links))
-    yield appendix_b(runs)
+    plots = {cell.head: run for (cell,), run in grid.whole("appendix-b").items()}
+    yield PAGE.section("appendix-b", figures={"sequences": figures.sequences(plots)})
 
 
 PUBLISHED_CELLS: dict[str, Column] = {
@@ -145,15 +146,6 @@ def quoted(links: Found) -> list[dict[str, Any]]:
             }
         records.append(record)
     return records
-
-
-def appendix_b(runs: Runs[Effort]) -> Section:
-    """Returns the section with the four plots of sequence numbers."""
-    every_ack = {"probe.congestion": "every-ack"}
-    points = [At({"row": FIRST, "cell": cell}, 1, runs.effort, every_ack) for cell in CELLS]
-    results = runs.whole([over_links(at) for at in points])
-    drawn = {cell.head: each for cell, each in zip(CELLS, results, strict=True)}
-    return PAGE.section("appendix-b", figures={"sequences": figures.sequences(drawn)})
 
 
 STUDY = Study.of(DATA, PAGE, Effort, sections)
