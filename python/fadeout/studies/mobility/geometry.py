@@ -5,7 +5,6 @@ a line from the centre is uniform up to the outer radius. Nothing here uses the 
 """
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -27,24 +26,13 @@ HELD_S = 0.1
 """Interval between evaluations of an interfering path (docs/models/mac.md), seconds."""
 
 
-@dataclass(frozen=True)
-class Shares:
-    """Shares of the lines, from 0 to 1."""
+Shares = dict[str, float]
+"""Shares of the lines from 0 to 1, by outcome.
 
-    none: float
-    """Lines that leave before the time to trigger has passed."""
-    failed: float
-    """Lines that reach the inner circle before the time to trigger has passed."""
-    ping_pong: float
-    """Lines that are handed over to the pico and back within the least stay."""
-
-    def values(self) -> dict[str, float]:
-        """Returns the shares by name."""
-        return {"none": self.none, "failed": self.failed, "ping_pong": self.ping_pong}
-
-    def in_percent(self) -> "Shares":
-        """Returns the shares from 0 to 100."""
-        return Shares(100 * self.none, 100 * self.failed, 100 * self.ping_pong)
+- `none`: lines that leave before the time to trigger has passed.
+- `failed`: lines that reach the inner circle before the time to trigger has passed.
+- `ping_pong`: lines that are handed over to the pico and back within the least stay.
+"""
 
 
 def closed_form(speed_mps: float, trigger_s: float) -> Shares:
@@ -62,11 +50,11 @@ def closed_form(speed_mps: float, trigger_s: float) -> Shares:
     else:
         along = (outer**2 - inner**2 - way**2) / (2 * way)
         failed = math.sqrt(inner**2 - along**2) / outer
-    return Shares(
-        none=1 - longer(way),
-        failed=failed,
-        ping_pong=max(longer(way) - longer(speed_mps * LEAST_STAY_S), 0.0),
-    )
+    return {
+        "none": 1 - longer(way),
+        "failed": failed,
+        "ping_pong": max(longer(way) - longer(speed_mps * LEAST_STAY_S), 0.0),
+    }
 
 
 def walk(
@@ -104,11 +92,11 @@ def walk(
         failed += (first_s < commanded_s) / len(phases)
     # The delays on entry and on exit are equal, so the stay is the time inside the circle.
     is_short = 2 * half / speed_mps < LEAST_STAY_S
-    return Shares(
-        none=float((~stays * (1 - failed)).mean()),
-        failed=float(failed.mean()),
-        ping_pong=float((stays * (1 - failed) * is_short).mean()),
-    )
+    return {
+        "none": float((~stays * (1 - failed)).mean()),
+        "failed": float(failed.mean()),
+        "ping_pong": float((stays * (1 - failed) * is_short).mean()),
+    }
 
 
 def _mean(values: "np.ndarray[Any, Any]", count: int) -> "np.ndarray[Any, Any]":

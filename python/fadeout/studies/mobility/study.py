@@ -1,6 +1,6 @@
 """The study on mobility: its report."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from fadeout.studies.mobility import claims, figures
 from fadeout.studies.mobility.geometry import AVERAGED_S, HELD_S, Shares, closed_form, walk
@@ -59,27 +59,28 @@ def command_s(found: Found, at: Point) -> float:
     return sum(each["command_s"] for each in found[at]) / handed_over if handed_over else 0.0
 
 
-def form(line: Line) -> Shares:
+def form_pct(line: Line) -> Shares:
     """Returns the shares of the closed form, in percent."""
-    return closed_form(line.speed_kmh / 3.6, line.trigger_ms / 1e3).in_percent()
+    shares = closed_form(line.speed_kmh / 3.6, line.trigger_ms / 1e3)
+    return {name: 100 * share for name, share in shares.items()}
 
 
 def circle(tables: Tables, found: Found) -> Section:
     """Returns the section that compares lines through a pico with geometry."""
-    walked: Mapping[Point, Shares] = {
+    walked = {
         at: walk(
             at[0].speed_kmh / 3.6,
             at[0].trigger_ms / 1e3,
             command_s=command_s(found, at),
             averaged_s=AVERAGED_S,
             held_s=HELD_S,
-        ).in_percent()
+        )
         for at in found
     }
     columns: dict[str, Column] = {"command_ms": lambda at: 1e3 * command_s(found, at)}
     for name in OUTCOMES:
-        columns[f"{name}_closed_form_pct"] = lambda at, name=name: getattr(form(at[0]), name)
-        columns[f"{name}_walked_pct"] = lambda at, name=name: getattr(walked[at], name)
+        columns[f"{name}_closed_form_pct"] = lambda at, name=name: form_pct(at[0])[name]
+        columns[f"{name}_walked_pct"] = lambda at, name=name: 100 * walked[at][name]
     drawn = figures.circle(tables.records("circle", found, columns))
     return tables.section("circle", found, columns, {"circle": drawn}, outcomes=OUTCOMES)
 
@@ -88,7 +89,7 @@ def circle_assumptions(tables: Tables, found: Found) -> Section:
     """Returns the section on effects that the closed form omits, one at a time."""
     columns: dict[str, Column] = {"command_ms": lambda at: 1e3 * command_s(found, at)}
     (line,) = found.parts("line")
-    return tables.section("circle-assumptions", found, columns, line=line, form=form(line))
+    return tables.section("circle-assumptions", found, columns, line=line, form=form_pct(line))
 
 
 STUDY = Study.of(DATA, PAGE, Effort, sections)
