@@ -8,7 +8,6 @@ from fadeout import FadeoutError, _toml
 from fadeout.kernel import find
 from fadeout.results import Results
 from fadeout.studies.multipath.runs import (
-    CONGESTION,
     LTE,
     MMWAVE,
     MULTIPATH,
@@ -23,6 +22,8 @@ from fadeout.study import IN_SIGHT, At, Grid, Job, Numbers, Section, Spread, ove
 from fadeout.validate.kernel.scenario import HZ, KERNEL_SETTINGS
 
 VERSION = "6.12"
+
+CONGESTION = "flow.download.congestion-control"
 
 KERNEL, OURS = f"Linux {VERSION}", "fadeout"
 SIDES = (KERNEL, OURS)

@@ -13,13 +13,12 @@ from fadeout.results import Results
 from fadeout.study import (
     QUIET_CELL,
     At,
+    Choice,
     Data,
     Job,
     Numbers,
     Page,
-    Values,
     claims_of,
-    overrides,
     published,
 )
 
@@ -28,7 +27,6 @@ DATA = Data.read(FOLDER)
 PAGE = Page.read(FOLDER)
 PUBLISHED = published(FOLDER)
 CLAIMS = claims_of(PUBLISHED)
-SCENARIO = FOLDER / "scenario.toml"
 
 DISTANCES_M = (50, 75, 100, 150)
 NEAR, FAR = DISTANCES_M[0], DISTANCES_M[-1]
@@ -38,7 +36,6 @@ SECOND = {"LTE": "lte", "73 GHz": "73"}
 """Names of second paths, and their interfaces."""
 
 MULTIPATH = "flow.download.multipath"
-CONGESTION = "flow.download.congestion-control"
 
 
 SPEED_MPS = 2
@@ -95,53 +92,30 @@ def download(at: At) -> Job:
     A variant has 28 GHz and LTE. With the sender at the phone, the paths begin there.
     """
     setup: Setup = at.get("setup", LTE)
-    given = {**at.values, **{key: each for one in at.choices for key, each in one.values.items()}}
     place = f'["{at["distance_m"]} m", "{-SPEED_MPS * LENGTH_S / 2:g} m"]'
-    values = {**QUIET_CELL, **at.effort.duration}
+    values = dict(QUIET_CELL)
     values |= {f"ue.ue-{name}.position": place for name in setup.used}
     # All cells are on one mast, so an obstacle blocks all or none.
     values |= {f"cell.cell-{name}.channel.line-of-sight": at.sight for name in setup.used}
-    without = [
+    unused = [
         part
         for name in INTERFACES
         if name not in setup.used
         for part in (f"link.core-{name}", f"cell.cell-{name}", f"ue.ue-{name}")
     ]
     if setup.is_single:
-        without.append(MULTIPATH)
+        unused.append(MULTIPATH)
     else:
         paths = [[f"core-{name}", f"ue-{name}"] for name in setup.used]
-        if "flow.download.from" in given:
+        if any(
+            "flow.download.from" in each
+            for each in (at.values, *(one.values for one in at.choices))
+        ):
             paths = [path[::-1] for path in paths]
         values[f"{MULTIPATH}.paths"] = json.dumps(paths)
         if setup.coupling != "uncoupled":
             values[f"{MULTIPATH}.coupling"] = setup.coupling
-    values |= concerning(setup, given)
-    return Job(SCENARIO, overrides(values), tuple(without))
-
-
-def concerning(setup: Setup, values: Values) -> dict[str, str]:
-    """Returns those of `values` that concern the setup.
-
-    A `*` in a key stands for each interface in use. Keys of unused interfaces, and keys of several
-    paths for a single path, are left out.
-    """
-    found: dict[str, str] = {}
-    for key, value in values.items():
-        table, name, *_ = key.split(".")
-        interface = name.rpartition("-")[2]
-        if key == CONGESTION:
-            # A coupling is itself a congestion control.
-            if setup.coupling == "uncoupled":
-                found[key] = value
-        elif table in ("flow", "probe"):
-            if not (setup.is_single and key.startswith(MULTIPATH)):
-                found[key] = value
-        elif interface == "*":
-            found |= {key.replace("*", name): value for name in setup.used}
-        elif interface in setup.used:
-            found[key] = value
-    return found
+    return at.job(FOLDER / "scenario.toml", values, Choice("unused", without=tuple(unused)))
 
 
 COUPLED = tuple(Setup("LTE", coupling) for coupling in ("uncoupled", "lia", "olia", "balia"))
