@@ -15,9 +15,6 @@ from fadeout.study import (
     side_by_side,
 )
 
-NEAR_M = 50
-"""Distance at which the paper has no gain, metres."""
-
 FAR_FROM_M = 100
 """Distance from which the check of the paper's gain applies (beyond 50 m), metres."""
 
@@ -47,17 +44,20 @@ def latencies(found: FoundInPlaces, distance_m: int) -> str:
 
 def retransmission_verdicts(found: FoundInPlaces) -> list[Verdict]:
     """Returns the verdicts on throughput and latency."""
-    gains = {distance: gain(found, distance) for distance in found.parts("distance_m")}
-    far = max(gains)
-    checked = {f"gain at {d} m": value for d, value in gains.items()}
-    others = {d: times_text(value) for d, value in gains.items() if NEAR_M < d < FAR_FROM_M}
+    distances: list[int] = found.parts("distance_m")
+    far = max(distances)
+    claim = CLAIMS["retx_gain"]
+    gains = {f"gain at {distance} m": gain(found, distance) for distance in distances}
+    unchecked = [
+        f"The {name}, without a check, is {times_text(value)}"
+        for name, value in gains.items()
+        if name not in claim.checks
+    ]
     return [
         Verdict(
-            CLAIMS["retx_gain"],
-            {name: value for name, value in checked.items() if name in CLAIMS["retx_gain"].checks},
-            ", ".join(
-                f"The gain at {d} m, without a check, is {text}" for d, text in others.items()
-            ),
+            claim,
+            {name: value for name, value in gains.items() if name in claim.checks},
+            ", ".join(unchecked),
         ),
         Verdict(
             CLAIMS["retx_latency"],

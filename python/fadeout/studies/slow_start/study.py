@@ -88,8 +88,7 @@ def mean(
     measure: Measure = AS_CHOSEN,
 ) -> float:
     """Returns the mean of a cell over the seeds. NaN if a seed did not reach the rate."""
-    of = found.mean((change, setting, measure), column)
-    return of.mean if of.count else math.nan
+    return found.mean((change, setting, measure), column).mean
 
 
 def table1(found: Ramps, drawn: Mapping[Setting, Download], seeds: int) -> Section:
