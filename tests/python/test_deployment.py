@@ -1,7 +1,5 @@
 """Deployments from Python: positions of UEs, the map, and the study on 3GPP's calibrations."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from typer.testing import CliRunner
@@ -11,8 +9,8 @@ from fadeout._columns import all_table_docs, table_docs
 from fadeout.cli.app import app
 from fadeout.plot import map as network
 from fadeout.studies.calibration import efficiency, study
-from fadeout.studies.calibration.cases import PUBLISHED, calibrated, drop, unpublished
-from fadeout.study import overrides
+from fadeout.studies.calibration.cases import CALIBRATED, MEASURES, PUBLISHED, UNPUBLISHED, drop
+from fadeout.study import Choice, combined
 
 CITY = """
 duration = "10 ms"
@@ -95,13 +93,14 @@ def test_the_scale_is_round():
 
 
 def test_every_case_of_the_calibration_can_be_dropped():
-    for case in [*calibrated(), *unpublished()]:
-        changes = dict(case.changes) | {"ue.phone.count": 4}
+    for case in [*CALIBRATED, *UNPUBLISHED]:
+        changes = {**case.changes} | {"ue.phone.count": 4}
         found = drop(changes, 1)
         assert found["geometry_with_noise_db"].null_count() == 0, case.name
-        for measure, percentiles in case.published:
+        for measure in [each for each in MEASURES if each in case.published]:
+            percentiles = case.published[measure]
             assert list(percentiles) == sorted(percentiles)
-            least, most = dict(case.spread).get(measure, (percentiles, percentiles))
+            least, most = case.limits(measure) or (percentiles, percentiles)
             for value, low, high in zip(percentiles, least, most, strict=True):
                 assert low <= value <= high
 
@@ -123,10 +122,10 @@ def test_the_law_of_the_distance_is_that_of_a_hexagon():
 
 def test_a_full_buffer_uses_what_the_geometry_lets_it_use():
     few = {"ue.phone.count": "114", "duration": '"300 ms"'}
-    job = efficiency.job("case-1-rr", 1)
-    job = replace(job, overrides=(*job.overrides, *overrides(few)))
+    (case,) = (each for each in efficiency.CASES if each.name == "case-1-rr")
+    job = combined(efficiency.SCENARIO, {}, case, Choice("few UEs", few))
     found = efficiency.efficiencies(job.run(lambda _: True))
-    theirs = efficiency.mapped("case-1-rr", 1)
+    theirs = efficiency.mapped(case, 1)
     # Some sectors have no UE. The mean is two UEs a sector, and the mapping has ten.
     assert 0.5 * theirs["cell"] < found["cell"] < 1.5 * theirs["cell"]
     assert 0.0 <= found["edge"] < found["cell"]
@@ -136,10 +135,9 @@ def test_a_full_buffer_uses_what_the_geometry_lets_it_use():
 def test_every_published_efficiency_has_a_case_that_runs():
     few = {"ue.phone.count": "19", "duration": '"60 ms"'}
     names = [one["name"] for one in PUBLISHED["efficiency"]]
-    assert names == list(efficiency.IMT_ADVANCED)
-    for one in PUBLISHED["efficiency"]:
-        job = efficiency.imt_job(one["name"], 1)
-        job = replace(job, overrides=(*job.overrides, *overrides(few)))
+    assert names == [case.name for case in efficiency.IMT_ADVANCED]
+    for one, case in zip(PUBLISHED["efficiency"], efficiency.IMT_ADVANCED, strict=True):
+        job = combined(efficiency.SCENARIO, {}, case, Choice("few UEs", few))
         rates = efficiency.user_rates(job.run(lambda _: True))
         assert len(rates) == 19
         assert 0.0 < max(rates) < 5.0

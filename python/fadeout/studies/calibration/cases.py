@@ -10,29 +10,13 @@ import numpy as np
 import polars as pl
 
 from fadeout import geometry
-from fadeout.study import Data, Page, Values, published
+from fadeout.study import Choice, Data, Estimate, Page, estimate, published
 
 FOLDER = Path(__file__).parent
 DATA = Data.read(FOLDER)
 PUBLISHED = published(FOLDER)
 PAGE = Page.read(FOLDER, PUBLISHED)
 PERCENTILES: Sequence[float] = PUBLISHED["percentiles"]["at"]
-
-
-@dataclass(frozen=True)
-class Case:
-    """A network, and 3GPP's published values for it."""
-
-    name: str
-    title: str
-    source: str
-    changes: tuple[tuple[str, Any], ...]
-    """Overrides of the scenario."""
-    published: tuple[tuple[str, tuple[float, ...]], ...]
-    """Published percentiles of each measure. Empty if none were found."""
-    spread: tuple[tuple[str, tuple[Sequence[float], Sequence[float]]], ...] = ()
-    """Least and largest value of any company for each measure, if they are known."""
-
 
 MEASURES = {
     "coupling_gain_db": "coupling loss, as a gain",
@@ -42,56 +26,47 @@ MEASURES = {
 """The measures by name."""
 
 
-def calibrated() -> list[Case]:
-    """Returns the cases with published percentiles."""
-    return [
-        Case(
-            name=one["name"],
-            title=one["title"],
-            source=one["source"],
-            changes=_changes(one["set"]),
-            published=tuple(
-                (measure, tuple(one[measure])) for measure in MEASURES if measure in one
-            ),
-            spread=tuple(
-                (measure, (one[f"{name}_least_db"], one[f"{name}_most_db"]))
-                for measure in MEASURES
-                if f"{(name := measure.removesuffix('_db'))}_least_db" in one
-            ),
-        )
-        for one in PUBLISHED["case"]
-    ]
-
-
-def _changes(changes: Mapping[str, Any]) -> tuple[tuple[str, Any], ...]:
-    # A case must be hashable, so its changes are a tuple.
-    return tuple(changes.items())
-
-
-@dataclass(frozen=True)
-class Titled:
+@dataclass(frozen=True, kw_only=True)
+class Titled(Choice):
     """A case of `study.toml`."""
 
-    name: str
     title: str
     layout: str = "macro-500"
     """Layout of the network, for cases under full buffer."""
-    values: Values = field(default_factory=dict, hash=False)
 
 
-def unpublished() -> list[Case]:
-    """Returns the cases of TR 36.814, for which no published curve was found."""
-    changes = DATA["values"]["tr36814"]
-    return [
-        Case(
-            name=one.name,
-            title=one.title,
-            source="",
-            changes=_changes({"deployment.network.layout": one.name, **changes}),
-            published=(),
-        )
-        for one in DATA.all("unpublished", Titled)
-    ]
+@dataclass(frozen=True, eq=False)
+class Case:
+    """A network, and 3GPP's published values for it."""
+
+    name: str
+    title: str
+    changes: Mapping[str, Any]
+    """Overrides of the scenario."""
+    published: Mapping[str, Any] = field(default_factory=dict)
+    """Entry of `published.toml`, with percentiles of some measures. Empty if none were found."""
+
+    def limits(self, measure: str) -> tuple[Sequence[float], Sequence[float]] | None:
+        """Returns the least and the largest percentiles of any company. None if not known."""
+        stem = measure.removesuffix("_db")
+        least = self.published.get(f"{stem}_least_db")
+        return None if least is None else (least, self.published[f"{stem}_most_db"])
+
+
+CALIBRATED = [
+    Case(one["name"], one["title"], one["set"], published=one) for one in PUBLISHED["case"]
+]
+"""The cases with published percentiles."""
+
+UNPUBLISHED = [
+    Case(
+        one.name,
+        one.title,
+        {"deployment.network.layout": one.name, **DATA["values"]["tr36814"]},
+    )
+    for one in DATA.all("unpublished", Titled)
+]
+"""The cases of TR 36.814, for which no published curve was found."""
 
 
 def drop(changes: Mapping[str, Any], seed: int) -> pl.DataFrame:
@@ -104,27 +79,12 @@ def drop(changes: Mapping[str, Any], seed: int) -> pl.DataFrame:
     )
 
 
-@dataclass(frozen=True)
-class Found:
-    """The drops of a case."""
-
-    drops: Sequence[pl.DataFrame]
-
-    def values(self, measure: str) -> np.ndarray:
-        """Returns all values of a measure, in ascending order."""
-        return np.sort(pl.concat(self.drops)[measure].to_numpy())
-
-    def by_drop(self, measure: str, percentile: float) -> list[float]:
-        """Returns a percentile of a measure in each drop."""
-        return [float(np.percentile(drop[measure].to_numpy(), percentile)) for drop in self.drops]
-
-
 @cache
-def _found(name: str, seeds: int) -> Found:
-    case = next(one for one in [*calibrated(), *unpublished()] if one.name == name)
-    return Found([drop(dict(case.changes), seed) for seed in range(1, seeds + 1)])
-
-
-def found(case: Case, seeds: int) -> Found:
+def drops(case: Case, seeds: int) -> list[pl.DataFrame]:
     """Returns the drops of a case with the seeds from 1 to `seeds`."""
-    return _found(case.name, seeds)
+    return [drop(case.changes, seed) for seed in range(1, seeds + 1)]
+
+
+def mean_percentile(found: Sequence[pl.DataFrame], measure: str, percentile: float) -> Estimate:
+    """Returns the mean over the drops of a percentile of a measure."""
+    return estimate([float(np.percentile(one[measure].to_numpy(), percentile)) for one in found])

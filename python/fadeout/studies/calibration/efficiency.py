@@ -1,19 +1,13 @@
 """Spectral efficiency under full buffer, compared with published values and with TR 36.942."""
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from fadeout import geometry
 from fadeout.results import Results
 from fadeout.studies.calibration.cases import DATA, FOLDER, PAGE, PERCENTILES, PUBLISHED, Titled
-from fadeout.study import (
-    Change,
-    Effort,
-    Job,
-    Runs,
-    Section,
-    estimate,
-    overrides,
-)
+from fadeout.study import Change, Effort, Grid, Runs, Section, estimate
 
 SCENARIO = FOLDER / "full-buffer.toml"
 SECTORS = 57
@@ -24,23 +18,20 @@ LEAST_SINR_DB = -10.0
 MOST_EFFICIENCY = 4.4
 """The downlink mapping of TR 36.942 annex A.2, for two receive antennas, fast fading and HARQ."""
 
-CASES = {one.name: one for one in DATA.all("full-buffer", Titled)}
-IMT_ADVANCED = {one.name: one for one in DATA.all("imt-advanced", Titled)}
-"""The cases with published efficiencies."""
+CASES, IMT_ADVANCED = (DATA.all(key, Titled) for key in ("full-buffer", "imt-advanced"))
+"""The cases under full buffer, and those of ITU-R M.2135 with published efficiencies."""
 
 BASE = Change.nothing()
-CHANGES = DATA.all("change", Change)
 
 
-def imt_job(case: str, seed: int) -> Job:
-    """Returns a run of a case of ITU-R M.2135."""
-    return Job(SCENARIO, overrides(IMT_ADVANCED[case].values), seed=seed)
-
-
-def changed_job(point: tuple[str, Change], seed: int) -> Job:
-    """Returns a run of a case with one assumption changed."""
-    case, change = point
-    return Job(SCENARIO, overrides({**IMT_ADVANCED[case].values, **change.values}), seed=seed)
+def grid(runs: Runs[Effort]) -> Grid:
+    """Returns the sets of runs under full buffer."""
+    lists = {
+        "full-buffer": CASES,
+        "imt-advanced": IMT_ADVANCED,
+        "changes": [BASE, *DATA.all("change", Change)],
+    }
+    return Grid(DATA, runs, [user_rates, efficiencies], lists)
 
 
 def user_rates(results: Results) -> list[float]:
@@ -53,70 +44,55 @@ def user_rates(results: Results) -> list[float]:
 
 def beside_winner(runs: Runs[Effort]) -> Section:
     """Returns the section that compares efficiencies with the calibrations of 3GPP and WINNER+."""
-    seeds = drops(runs.effort)
-    found = runs.over_seeds(list(IMT_ADVANCED), imt_job, user_rates, seeds)
+    found = grid(runs)["imt-advanced"]
     records = []
-    for published in PUBLISHED["efficiency"]:
-        case = published["name"]
-        rows = [(f"UE, {p:g} %", published[f"ue_{p:g}"], p) for p in PERCENTILES]
-        for what, theirs, percentile in [*rows, ("cell", published["cell"], None)]:
-            ours = estimate(
-                [
-                    float(np.percentile(drop, percentile))
-                    if percentile is not None
-                    else float(np.sum(drop)) / SECTORS
-                    for drop in found[case]
-                ]
-            )
-            mean = float(np.mean(theirs))
+    for case, published in zip(IMT_ADVANCED, PUBLISHED["efficiency"], strict=True):
+        drops = found[case,]
+        ours = {
+            f"UE, {p:g} %": [float(np.percentile(drop, p)) for drop in drops] for p in PERCENTILES
+        } | {"cell": [float(np.sum(drop)) / SECTORS for drop in drops]}
+        theirs = [*(published[f"ue_{p:g}"] for p in PERCENTILES), published["cell"]]
+        for (what, values), its in zip(ours.items(), theirs, strict=True):
+            mean, of_drops = float(np.mean(its)), estimate(values)
             records.append(
                 {
-                    "case": case,
-                    "_title": IMT_ADVANCED[case].title,
+                    "case": case.name,
+                    "_title": case.title,
                     "what": what,
-                    "least": min(theirs),
-                    "most": max(theirs),
+                    "least": min(its),
+                    "most": max(its),
                     "mean": mean,
-                    "found": ours,
-                    "difference_db": 10.0 * float(np.log10(max(ours.mean, 1e-9) / mean)),
+                    "found": of_drops,
+                    "difference_db": 10.0 * float(np.log10(max(of_drops.mean, 1e-9) / mean)),
                 }
             )
-    return PAGE.section("winner", records, drops=runs_of(seeds))
+    return PAGE.section("winner", records, drops=drops_in_words(found[IMT_ADVANCED[0],]))
 
 
 def assumptions(runs: Runs[Effort]) -> Section:
     """Returns the section on the effect of assumptions on the cells' efficiency."""
-    points = [(case, change) for change in (BASE, *CHANGES) for case in IMT_ADVANCED]
-    found = runs.over_seeds(points, changed_job, user_rates, 1)
-    efficiency = {point: float(np.sum(drops[0])) / SECTORS for point, drops in found.items()}
+    found = grid(runs)["assumptions"]
+    efficiency = {point: float(np.sum(found[point][0])) / SECTORS for point in found}
     published = {one["name"]: one["cell"] for one in PUBLISHED["efficiency"]}
     records, data = [], []
-    for change in (BASE, *CHANGES):
+    for change in found.parts("change"):
         of: dict[str, dict[str, float]] = {}
         for case in IMT_ADVANCED:
             ours = efficiency[case, change]
-            of[case] = {
+            of[case.name] = {
                 "cell_bps_hz": ours,
                 "change_percent": 100.0 * (ours / efficiency[case, BASE] - 1.0),
-                "beside_mean_percent": 100.0 * (ours / float(np.mean(published[case])) - 1.0),
+                "beside_mean_percent": 100.0 * (ours / float(np.mean(published[case.name])) - 1.0),
             }
-            data.append({**change.data(), "case": case, **of[case]})
+            data.append({**change.data(), "case": case.name, **of[case.name]})
         records.append({"name": change.name, "of": of})
     return PAGE.section(
         "assumptions",
         records,
         data=data,
-        cases={case: one.title for case, one in IMT_ADVANCED.items()},
-        published={
-            case: {"least": min(published[case]), "most": max(published[case])}
-            for case in IMT_ADVANCED
-        },
+        cases={case.name: case.title for case in IMT_ADVANCED},
+        published={name: {"least": min(of), "most": max(of)} for name, of in published.items()},
     )
-
-
-def job(case: str, seed: int) -> Job:
-    """Returns a run of a case."""
-    return Job(SCENARIO, overrides(CASES[case].values), seed=seed)
 
 
 def efficiencies(results: Results) -> dict[str, float]:
@@ -128,12 +104,12 @@ def efficiencies(results: Results) -> dict[str, float]:
     }
 
 
-def mapped(case: str, seed: int) -> dict[str, float]:
+def mapped(case: Titled, seed: int) -> dict[str, float]:
     """Returns the efficiencies that TR 36.942 maps from the SINR.
 
     Each UE has its cell for an equal share of the time.
     """
-    layout = {"deployment.network.layout": CASES[case].layout}
+    layout = {"deployment.network.layout": case.layout}
     found = geometry(SCENARIO, seed=seed, set=layout)
     sinr_db = found["sinr_db"].to_numpy()
     whole = ATTENUATION * np.log2(1.0 + 10.0 ** (sinr_db / 10.0))
@@ -146,29 +122,19 @@ def mapped(case: str, seed: int) -> dict[str, float]:
 
 def full_buffer(runs: Runs[Effort]) -> Section:
     """Returns the section on cell and edge efficiency, and on those of TR 36.942's mapping."""
-    seeds = drops(runs.effort)
-    found = runs.over_seeds(list(CASES), job, efficiencies, seeds)
+    found = grid(runs)["full-buffer"]
     records = []
-    for case, one in CASES.items():
-        theirs = [mapped(case, seed) for seed in range(1, seeds + 1)]
-        record: dict[str, object] = {"case": case, "_title": one.title}
+    for case in CASES:
+        ours = found[case,]
+        theirs = [mapped(case, seed) for seed in range(1, len(ours) + 1)]
+        record: dict[str, object] = {"case": case.name, "_title": case.title}
         for what in ("cell", "edge"):
-            record[what] = estimate([each[what] for each in found[case]])
+            record[what] = estimate([each[what] for each in ours])
             record[f"mapped_{what}"] = estimate([each[what] for each in theirs])
         records.append(record)
-    return PAGE.section("full-buffer", records, drops=runs_of(seeds))
+    return PAGE.section("full-buffer", records, drops=drops_in_words(found[CASES[0],]))
 
 
-def runs_of(seeds: int) -> str:
-    """Returns a number of drops in words."""
-    return "one drop" if seeds == 1 else f"{seeds} drops"
-
-
-def drops(effort: Effort) -> int:
-    """Returns the number of drops of each case. A drop has 570 UEs, so three suffice."""
-    return min(effort.seeds, 3)
-
-
-def varies(effort: Effort) -> bool:
-    """Returns True if assumptions are changed, which a quick study does not do."""
-    return effort.seeds >= 5
+def drops_in_words(drops: Sequence[object]) -> str:
+    """Returns the number of drops in words."""
+    return "one drop" if len(drops) == 1 else f"{len(drops)} drops"

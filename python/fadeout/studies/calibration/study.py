@@ -5,27 +5,24 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import polars as pl
 from matplotlib.figure import Figure
 
 from fadeout.plot.style import PALETTE, new_grid
 from fadeout.studies.calibration.cases import (
+    CALIBRATED,
     DATA,
     MEASURES,
     PAGE,
     PERCENTILES,
+    UNPUBLISHED,
     Case,
-    calibrated,
     drop,
-    found,
-    unpublished,
+    drops,
+    mean_percentile,
 )
-from fadeout.studies.calibration.efficiency import (
-    assumptions,
-    beside_winner,
-    full_buffer,
-    varies,
-)
-from fadeout.study import Effort, Runs, Section, Study, estimate
+from fadeout.studies.calibration.efficiency import assumptions, beside_winner, full_buffer
+from fadeout.study import Effort, Runs, Section, Study
 
 
 def sections(runs: Runs[Effort]) -> Iterator[Section]:
@@ -33,12 +30,13 @@ def sections(runs: Runs[Effort]) -> Iterator[Section]:
     seeds = runs.effort.seeds
     runs.facts["drops_a_case"] = seeds
     for source in ("tr38901", "tr36873"):
-        cases = [case for case in calibrated() if case.source.startswith(source)]
+        cases = [case for case in CALIBRATED if case.published["source"].startswith(source)]
         yield beside_published(source, cases, seeds)
-    yield alone(unpublished(), seeds)
+    yield alone(seeds)
     yield closed_form(seeds)
     yield beside_winner(runs)
-    if varies(runs.effort):
+    # A quick study does not change assumptions.
+    if seeds >= 5:
         yield assumptions(runs)
     yield full_buffer(runs)
 
@@ -47,11 +45,11 @@ def beside_published(name: str, cases: Sequence[Case], seeds: int) -> Section:
     """Returns the section that compares percentiles with those of 3GPP."""
     records = []
     for case in cases:
-        for measure, theirs in case.published:
+        for measure in [each for each in MEASURES if each in case.published]:
             record: dict[str, Any] = {"case": case.name, "_title": case.title, "measure": measure}
             record["_measure"] = MEASURES[measure]
-            for percentile, value in zip(PERCENTILES, theirs, strict=True):
-                ours = estimate(found(case, seeds).by_drop(measure, percentile))
+            for percentile, value in zip(PERCENTILES, case.published[measure], strict=True):
+                ours = mean_percentile(drops(case, seeds), measure, percentile)
                 record |= {
                     f"published_{percentile}_db": value,
                     f"found_{percentile}_db": ours,
@@ -78,12 +76,12 @@ def among(case: Case, measure: str, record: Mapping[str, Any]) -> dict[str, Any]
     """Returns the companies' limits of each percentile, and the number of percentiles
     within them.
     """
-    spread = dict(case.spread).get(measure)
-    if spread is None:
+    limits = case.limits(measure)
+    if limits is None:
         return {"_within": ""}
     known: dict[str, Any] = {}
     inside = 0
-    for percentile, least, most in zip(PERCENTILES, *spread, strict=True):
+    for percentile, least, most in zip(PERCENTILES, *limits, strict=True):
         known |= {f"least_{percentile}_db": least, f"most_{percentile}_db": most}
         inside += least <= record[f"found_{percentile}_db"].mean <= most
     return known | {"_within": f"{inside} of {len(PERCENTILES)}"}
@@ -94,12 +92,12 @@ def curves(cases: Sequence[Case], seeds: int) -> Figure:
     with new_grid(1, 2, size=(7.0, 3.2), share_y=True) as (figure, axes):
         for ax, measure in zip(axes, ("coupling_gain_db", "geometry_db"), strict=True):
             for number, case in enumerate(cases):
-                values = found(case, seeds).values(measure)
+                values = np.sort(pl.concat(drops(case, seeds))[measure].to_numpy())
                 share = 100.0 * (np.arange(len(values)) + 0.5) / len(values)
                 color = PALETTE[number % len(PALETTE)]
                 dashes = "-" if number < len(PALETTE) else "--"
                 ax.plot(values, share, dashes, color=color, linewidth=0.9, label=case.title)
-                theirs = dict(case.published)[measure]
+                theirs = case.published[measure]
                 ax.plot(theirs, PERCENTILES, "o", color=color, markersize=3, fillstyle="none")
             ax.set_xlabel(f"{MEASURES[measure]} (dB)")
         axes[0].set_ylabel("UEs below (%)")
@@ -107,15 +105,15 @@ def curves(cases: Sequence[Case], seeds: int) -> Figure:
     return figure
 
 
-def alone(cases: Sequence[Case], seeds: int) -> Section:
+def alone(seeds: int) -> Section:
     """Returns the section on the cases without a published curve."""
     records = [
         {"case": case.name, "_title": case.title, "measure": measure, "_measure": text}
         | {
-            f"found_{percentile}_db": estimate(found(case, seeds).by_drop(measure, percentile))
+            f"found_{percentile}_db": mean_percentile(drops(case, seeds), measure, percentile)
             for percentile in PERCENTILES
         }
-        for case in cases
+        for case in UNPUBLISHED
         for measure, text in MEASURES.items()
     ]
     return PAGE.section("tr36814", records, percentiles=PERCENTILES)
@@ -155,28 +153,13 @@ def distance_at(share: float) -> float:
 
 def closed_form(seeds: int) -> Section:
     """Returns the section that compares one site without shadowing with a closed form."""
-    changes = {
-        "deployment.network.layout": {
-            "kind": "macro-500",
-            "sites": "1",
-            "sectors": "1",
-        },
-        "deployment.network.cell.radio": "lte",
-        "deployment.network.cell.carrier": "2 GHz",
-        "deployment.network.cell.bandwidth": "10 MHz",
-        "deployment.network.cell.channel.shadowing": False,
-        "ue.phone.indoor.share": 0,
-        "ue.phone.drop.min-distance": "0 m",
-    }
-    drops = [drop(changes, seed) for seed in range(1, DROPS_OF_ONE_CELL * seeds + 1)]
+    changes = DATA["values"]["one-site"]
+    found = [drop(changes, seed) for seed in range(1, DROPS_OF_ONE_CELL * seeds + 1)]
     records = []
     for percentile in PERCENTILES:
         distance = distance_at(1.0 - percentile / 100.0)
         expected = -(128.1 + 37.6 * math.log10(math.hypot(distance, UP_M) / 1000.0))
-        values = [
-            float(np.percentile(one["coupling_gain_db"].to_numpy(), percentile)) for one in drops
-        ]
-        ours = estimate(values)
+        ours = mean_percentile(found, "coupling_gain_db", percentile)
         records.append(
             {
                 "percentile": percentile,
