@@ -35,37 +35,26 @@ CROWDED = "urban-random"
 def verdicts(found: Found, loads: Sequence[float], capacity: float) -> list[Verdict]:
     """Returns the verdicts on Figures 8 and 9."""
     high = f"{loads[-1]:g}"
-    carried = {
-        f"share at load {load:g}": estimate(
-            [
-                100 * each["goodput_mbps"] / (load * capacity)
-                for each in mean_of(found, (*RURAL, *URBAN), f"{load:g}")
-            ]
+    carried: dict[str, Estimate] = {}
+    more: dict[str, Estimate] = {}
+    for load in loads:
+        rural, urban, every = (
+            mean_of(found, places, f"{load:g}") for places in (RURAL, URBAN, (*RURAL, *URBAN))
         )
-        for load in loads
-        if load <= AT_LOAD
-    }
-    rural = {
-        f"at load {load:g}": gain_pct(
-            mean_of(found, RURAL, f"{load:g}"), mean_of(found, URBAN, f"{load:g}"), "goodput_mbps"
-        )
-        for load in loads
-        if load < AT_LOAD
-    }
+        if load <= AT_LOAD:
+            shares = [100 * each["goodput_mbps"] / (load * capacity) for each in every]
+            carried[f"share at load {load:g}"] = estimate(shares)
+        if load < AT_LOAD:
+            more[f"at load {load:g}"] = gain_pct(rural, urban, "goodput_mbps")
+    crowded = of_senders(found, place=CROWDED, load=high)
+    at_1 = of_senders(found, place=CROWDED, load=f"{AT_LOAD:g}")
     return [
         Verdict(CLAIMS["linear_until_1"], carried),
-        Verdict(CLAIMS["rural_over_urban"], rural),
-        Verdict(
-            CLAIMS["urban_random"],
-            over(of_senders(found, place=CROWDED, load=high), CONVENTIONAL),
-            f"The load is {high}",
-        ),
+        Verdict(CLAIMS["rural_over_urban"], more),
+        Verdict(CLAIMS["urban_random"], over(crowded, CONVENTIONAL), f"The load is {high}"),
         Verdict(CLAIMS["mobility_sensitivity"], sensitivity(found, high)),
         Verdict(CLAIMS["rtt_gain"], round_trips(found)),
-        Verdict(
-            CLAIMS["rtt_like_throughput"],
-            alike(of_senders(found, place=CROWDED, load=f"{AT_LOAD:g}")),
-        ),
+        Verdict(CLAIMS["rtt_like_throughput"], alike(at_1)),
     ]
 
 
@@ -107,12 +96,11 @@ def round_trips(found: Found) -> dict[str, Estimate]:
     load = f"{AT_LOAD:g}"
     at = of_senders(found, place=CROWDED, load=load)
     lower = {f"{one} over RTW-TCP": gain_pct(at[one], at[RTW], "rtt_ms") for one in CONVENTIONAL}
-    for name, *sides in (
-        ("random over Manhattan", FREE, STREETS),
-        ("urban over rural", URBAN, RURAL),
-    ):
-        ours, base = (mean_of(found, places, load) for places in sides)
-        lower[name] = gain_pct(ours, base, "rtt_ms")
+    free, streets, urban, rural = (
+        mean_of(found, places, load) for places in (FREE, STREETS, URBAN, RURAL)
+    )
+    lower["random over Manhattan"] = gain_pct(free, streets, "rtt_ms")
+    lower["urban over rural"] = gain_pct(urban, rural, "rtt_ms")
     return lower
 
 
@@ -149,16 +137,11 @@ def standing_verdict(found: Found) -> Verdict:
     load = max(load for load in loads if load <= HIGHEST_MBPS)
     at = found.only({"standing": "50 MB", "load_mbps": f"{load}"})
     hspa, mmwave = (at[point] for point in at)
-    return Verdict(
-        CLAIMS["no_congestion_mmwave"],
-        {
-            "share that 28 GHz carries": estimate(
-                [100 * each["rate_mbps"] / load for each in mmwave]
-            ),
-            "HSPA+ less 28 GHz, lost": difference(hspa, mmwave, "loss_pct"),
-        },
-        f"The load is {load} Mbit/s",
-    )
+    found_at = {
+        "share that 28 GHz carries": estimate([100 * each["rate_mbps"] / load for each in mmwave]),
+        "HSPA+ less 28 GHz, lost": difference(hspa, mmwave, "loss_pct"),
+    }
+    return Verdict(CLAIMS["no_congestion_mmwave"], found_at, f"The load is {load} Mbit/s")
 
 
 def failures_verdict(found: Found) -> Verdict:
