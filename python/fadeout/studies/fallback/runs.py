@@ -3,7 +3,7 @@
 The setups are remedies for a broken beam, senders, and lengths of a blockage.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -103,9 +103,11 @@ class Plan(Grid):
         }
         super().__init__(DATA, runs, [measure], lists, [with_first_blockage])
 
-    def found(self, name: str) -> Found:
+    def found(
+        self, name: str, points: Sequence[Point] | None = None, *, seeds: int | None = None
+    ) -> Found:
         """Does the runs of a set and returns their numbers, with the load of the macro carrier."""
-        return super().found(name).with_numbers(of_its_carrier)
+        return super().found(name, points, seeds=seeds).with_numbers(of_its_carrier)
 
     def main(self) -> Found:
         """Returns the numbers of the main tables, by sender and remedy in their order."""
