@@ -1,6 +1,7 @@
 """Copies the reports of studies in out/, with their figures, into the documentation."""
 
 import argparse
+import json
 import shutil
 from pathlib import Path
 
@@ -12,6 +13,8 @@ def copy(name: str) -> None:
     study = ROOT / "out" / f"study-{name}"
     if not (study / "report.md").is_file():
         raise SystemExit(f"{study}: no report; `fadeout study {name} --out {study}` writes it")
+    if json.loads((study / "results.json").read_text(encoding="utf-8")).get("is_incomplete"):
+        raise SystemExit(f"{study}: the study was stopped; repeat `fadeout study {name}`")
     target = ROOT / "docs" / "studies" / "results" / name
     shutil.rmtree(target, ignore_errors=True)
     (target / "figures").mkdir(parents=True)

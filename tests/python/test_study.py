@@ -476,6 +476,8 @@ def test_a_stopped_study_reports_its_sections_and_goes_on_from_there(tmp_path: P
     stopped = run_study(Stopping(stops_after=2).study(), out, options)
     assert not stopped.is_whole
     assert [section.name for section in stopped.sections] == ["s0", "s1"]
+    assert "**Incomplete.**" in (out / "report.md").read_text()
+    assert json.loads((out / "results.json").read_text())["is_incomplete"]
     store = unfinished_runs(Stopping().study(), out, options)
     assert len(store) == 2
     counted: list[int] = []

@@ -19,6 +19,8 @@ FEW_SEEDS = (
     "number of seeds."
 )
 
+STOPPED = "**Incomplete.** The study was stopped. This report has the finished runs only."
+
 NEGATIVE_ZERO = re.compile(r"(?<![\w.])-(0(?:\.0+)?)(?![\d.])")
 """A zero with a minus sign, which formatted differences may have."""
 
@@ -97,9 +99,15 @@ class Report:
     """True if every run of the study was done. False if the study was stopped."""
 
     def write(self, folder: Path) -> None:
-        """Writes `report.md`, `results.json`, `tables/` (CSV and Parquet) and `figures/`."""
+        """Writes `report.md`, `results.json`, `tables/` (CSV and Parquet) and `figures/`.
+
+        After a stop, `report.md` begins with a warning and `results.json` has `is_incomplete`.
+        """
         parts = [f"# {self.title}", self.introduction]
         results: dict[str, Any] = {"build": describe_build(), **self.facts}
+        if not self.is_whole:
+            parts.insert(1, STOPPED)
+            results["is_incomplete"] = True
         if any(table.lacks_intervals for table in self._tables()):
             parts.append(FEW_SEEDS)
         (folder / "tables").mkdir()
