@@ -87,6 +87,16 @@ impl<P: Probe> World<P> {
             self.cross(|it| it.note_arrival(id));
         }
         let now = self.agenda.now();
+        debug_assert!(
+            self.pool[id].sent_at <= now,
+            "a packet is received before it was sent"
+        );
+        debug_assert!(
+            self.endpoints[self.pool[id].to].flow == self.pool[id].flow,
+            "a packet of {:?} reached an end of {:?}",
+            self.pool[id].flow,
+            self.endpoints[self.pool[id].to].flow
+        );
         if self.hosts.is_some() {
             if self.enter_host(id) {
                 return;
@@ -95,16 +105,6 @@ impl<P: Probe> World<P> {
         }
         let packet = &self.pool[id];
         let (to, ecn) = (packet.to, packet.ecn);
-        debug_assert!(
-            packet.sent_at <= now,
-            "a packet is received before it was sent"
-        );
-        debug_assert!(
-            self.endpoints[to].flow == packet.flow,
-            "a packet of {:?} reached an end of {:?}",
-            packet.flow,
-            self.endpoints[to].flow
-        );
         let segment = self.pool.segment_of(packet);
         let segment: &Segment = &segment;
         let observers = (&mut self.fingerprint, &mut self.probe);

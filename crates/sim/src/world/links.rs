@@ -3,7 +3,7 @@
 use super::agenda::Agenda;
 use super::{Event, World};
 use crate::hop::Hop;
-use fadeout_core::{LinkId, PacketId, PacketPool, Probe, Wake, prefetch};
+use fadeout_core::{LinkId, PacketId, PacketPool, Probe, RouteId, Wake, prefetch};
 use fadeout_link::{Link, RadioStates};
 
 /// All directions of links, and the radio states of 2G and 3G bearers, which open and close their
@@ -216,19 +216,20 @@ impl<P: Probe> World<P> {
             packet.hop
         );
         packet.hop += 1;
-        let (route, position) = (packet.route, packet.hop);
+        let mut place = (packet.route, packet.hop);
         if self.paths.is_some() || self.crossings.is_some() {
-            return self.forward_between_cells(id);
+            place = self.turn(id);
         }
-        match self.routes.hop_at(route, position) {
+        match self.routes.hop_at(place.0, place.1) {
             Some(hop) => self.enter(hop, id),
             None => self.receive(id),
         }
     }
 
-    /// Moves a packet to the hop at its position. Its route may have changed under way.
+    /// Changes the route of a packet that a handover or another world concerns. Returns its route,
+    /// and its position there.
     #[inline(never)]
-    fn forward_between_cells(&mut self, id: PacketId) {
+    fn turn(&mut self, id: PacketId) -> (RouteId, u8) {
         if let Some(paths) = &self.paths
             && paths.may_change_routes()
         {
@@ -242,10 +243,7 @@ impl<P: Probe> World<P> {
             self.cross(|it| it.turn(id));
         }
         let packet = &self.pool[id];
-        match self.routes.hop_at(packet.route, packet.hop) {
-            Some(hop) => self.enter(hop, id),
-            None => self.receive(id),
-        }
+        (packet.route, packet.hop)
     }
 
     /// Lets a packet enter a hop.

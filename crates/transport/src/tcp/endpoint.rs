@@ -534,6 +534,8 @@ impl TcpEndpoint {
         self.receiver.assert_invariants();
     }
 
+    /// Writes the fields of [`stamp`](Self::stamp) into at least one segment. Adds an ACK if
+    /// reading has opened the window.
     fn stamp_all(&mut self, now: Time, out: &mut Outbox, from: usize) {
         for outgoing in &mut out.segments[from..] {
             let Segment { flags, .. } = outgoing.segment;
