@@ -22,13 +22,14 @@ impl Jitter {
     }
 
     /// Returns true if some packets have an additional delay.
+    #[inline]
     pub(crate) fn is_on(&self) -> bool {
         !self.most.is_zero()
     }
 
     #[inline]
     pub(crate) fn draw(&mut self) -> Span {
-        if self.most.is_zero() {
+        if !self.is_on() {
             return Span::ZERO;
         }
         Span::from_nanos(self.stream.below(self.most.as_nanos().saturating_add(1)))

@@ -231,7 +231,7 @@ impl Link {
             return self.enqueue(arrival, pool, probe);
         }
         self.transit.leave_queue(now);
-        let inside = (self.transit.queued_packets(), self.transit.queued_bytes());
+        let inside = self.transit.queued();
         match self.drop_cause(now, inside, size) {
             Some(cause) => self.drop_packet(now, packet, cause, pool, probe),
             None => self.carry(now, packet, size),
@@ -410,7 +410,7 @@ impl Link {
     /// Returns packets and bytes that count against the limit.
     #[inline]
     fn inside(&self) -> (u64, u64) {
-        let (packets, bytes) = (self.transit.queued_packets(), self.transit.queued_bytes());
+        let (packets, bytes) = self.transit.queued();
         self.managed.as_ref().map_or((packets, bytes), |managed| {
             (packets + managed.packets(), bytes + managed.bytes())
         })
@@ -441,7 +441,7 @@ impl Link {
             self.drop_packet(now, packet, cause, pool, probe);
         }
         if makes_room {
-            let (packets, bytes) = (self.transit.queued_packets(), self.transit.queued_bytes());
+            let (packets, bytes) = self.transit.queued();
             while !self
                 .queue
                 .holds(packets + managed.packets(), bytes + managed.bytes())

@@ -208,14 +208,10 @@ impl Transit {
         }
     }
 
+    /// Returns packets and bytes in the queue.
     #[inline]
-    pub(crate) fn queued_packets(&self) -> u64 {
-        self.queued_packets
-    }
-
-    #[inline]
-    pub(crate) fn queued_bytes(&self) -> u64 {
-        self.queued_bytes
+    pub(crate) fn queued(&self) -> (u64, u64) {
+        (self.queued_packets, self.queued_bytes)
     }
 
     pub(crate) fn packets(&self) -> usize {

@@ -35,7 +35,7 @@ impl Link {
         probe: &mut impl Probe,
     ) {
         self.transit.leave_queue(now);
-        let (packets, bytes) = (self.transit.queued_packets(), self.transit.queued_bytes());
+        let (packets, bytes) = self.transit.queued();
         if !self.queue.admits(packets, bytes, size) {
             return self.drop_packet(now, packet, DropCause::QueueFull, pool, probe);
         }

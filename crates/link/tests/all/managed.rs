@@ -191,13 +191,7 @@ fn run(config: &LinkConfig, arrivals: &[(u64, u32)], is_wake_first: bool) -> [Ve
             bench.link.queued_bytes(now).0,
             bench.link.queue_delay(now).as_nanos(),
         ]);
-        let stats = bench.link.stats();
-        let inside = bench.link.packets_inside() as u64;
-        assert_eq!(
-            stats.packets_in,
-            stats.packets_out + stats.dropped_total() + inside
-        );
-        assert_eq!(bench.pool.len() as u64, inside);
+        bench.assert_conserved();
     }
     for row in &bench.log.queues {
         seen.extend([
@@ -284,13 +278,7 @@ proptest! {
                     None => {}
                 }
                 prop_assert_eq!(packets == 0, bytes == Bytes(0));
-                let stats = bench.link.stats();
-                let inside = bench.link.packets_inside() as u64;
-                prop_assert_eq!(
-                    stats.packets_in,
-                    stats.packets_out + stats.dropped_total() + inside
-                );
-                prop_assert_eq!(bench.pool.len() as u64, inside);
+                bench.assert_conserved();
             }
             bench.drain();
             prop_assert!(bench.pool.is_empty(), "{} kept a packet", entry.name);

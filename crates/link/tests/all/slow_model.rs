@@ -361,13 +361,7 @@ fn check(case: &Case) -> Result<(), TestCaseError> {
             }
             Limit::Bytes(most) => prop_assert!(bench.link.queued_bytes(now) <= most),
         }
-        let stats = bench.link.stats();
-        let inside = bench.link.packets_inside() as u64;
-        prop_assert_eq!(
-            stats.packets_in,
-            stats.packets_out + stats.dropped_total() + inside
-        );
-        prop_assert_eq!(bench.pool.len() as u64, inside);
+        bench.assert_conserved();
     }
     bench.drain();
     let mut dropped: Vec<_> = bench

@@ -93,6 +93,18 @@ impl Bench {
         self.run_until(Time::from_nanos(u64::MAX - 1));
     }
 
+    /// Asserts that each packet that entered has left, was dropped or is inside, and that the pool
+    /// has no others.
+    pub(crate) fn assert_conserved(&self) {
+        let stats = self.link.stats();
+        let inside = self.link.packets_inside() as u64;
+        assert_eq!(
+            stats.packets_in,
+            stats.packets_out + stats.dropped_total() + inside
+        );
+        assert_eq!(self.pool.len() as u64, inside);
+    }
+
     pub(crate) fn dropped(&self, cause: DropCause) -> Vec<u32> {
         self.log
             .drops
