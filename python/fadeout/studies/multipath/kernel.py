@@ -54,7 +54,7 @@ def section(grid: Grid, effort: Effort) -> Section:
     """Returns the section that compares Linux's Multipath TCP with fadeout's."""
     left_out = why_not(effort)
     if left_out is not None:
-        return Section("kernel", PAGE.parts["kernel"].title.text, left_out)
+        return Section("kernel", PAGE.titles["kernel"], left_out)
     found = grid["kernel"].numbers
     return PAGE.section(
         "kernel",
