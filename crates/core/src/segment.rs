@@ -39,6 +39,12 @@ impl Flags {
         self.0 & other.0 == other.0
     }
 
+    /// Returns true if the segment has an acknowledgment, and no other flag except PSH.
+    #[inline]
+    pub const fn is_plain(self) -> bool {
+        self.0 | Flags::PSH.0 == Flags::ACK.0 | Flags::PSH.0
+    }
+
     /// Returns true if the segment has an acknowledgment and neither resets nor opens a connection.
     #[inline]
     pub const fn is_acknowledgment(self) -> bool {

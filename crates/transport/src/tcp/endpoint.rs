@@ -5,6 +5,7 @@
 //! - [`lifecycle`]: the states of the connection, and its close
 //! - `sender`, `receiver`: the two halves
 //! - `accurate`: accurate ECN on the wire
+//! - [`prediction`]: data segments that change the receiving half alone
 //!
 //! Standard: RFC 9293.
 
@@ -12,6 +13,7 @@ pub(crate) mod fallback;
 mod handshake;
 mod lifecycle;
 mod opening;
+mod prediction;
 mod socket;
 
 pub use lifecycle::ConnectionState;
@@ -70,6 +72,8 @@ pub struct TcpEndpoint {
     sender: Sender,
     receiver: Receiver,
     accurate: Option<Box<Accurate>>,
+    /// True if predicted segments take the short path. Each step of the general path computes it.
+    is_predicting: bool,
 }
 
 /// State of a subflow that the multipath connection reads.
@@ -111,6 +115,7 @@ impl TcpEndpoint {
             sender: Sender::new(config, flow, congestion),
             receiver: Receiver::new(config),
             accurate: config.acks.accurate_ecn.map(Accurate::new).map(Box::new),
+            is_predicting: false,
         }
     }
 
@@ -164,7 +169,33 @@ impl TcpEndpoint {
     }
 
     /// Processes a segment whose IP packet carried `ecn`.
+    #[inline]
     pub fn on_segment(
+        &mut self,
+        now: Time,
+        segment: &Segment,
+        ecn: Ecn,
+        out: &mut Outbox,
+        probe: &mut impl Probe,
+    ) {
+        if self.is_predicting
+            && self.receiver.predicts(segment)
+            && self.sender.changes_nothing(segment)
+        {
+            self.on_predicted(now, segment, ecn, out);
+        } else {
+            self.on_any_segment(now, segment, ecn, out, probe);
+        }
+    }
+
+    #[inline]
+    fn assert_invariants(&self) {
+        self.sender.assert_invariants();
+        self.receiver.assert_invariants();
+    }
+
+    /// Processes a segment on the general path.
+    fn on_any_segment(
         &mut self,
         now: Time,
         segment: &Segment,
@@ -223,7 +254,7 @@ impl TcpEndpoint {
         probe: &mut impl Probe,
     ) {
         shared::set_parts(&mut self.receiver, Some(merged.parts()));
-        self.on_segment(now, merged.segment(), merged.ecn(), out, probe);
+        self.on_any_segment(now, merged.segment(), merged.ecn(), out, probe);
         shared::set_parts(&mut self.receiver, None);
     }
 
@@ -377,6 +408,7 @@ impl TcpEndpoint {
     pub(crate) fn vanish(&mut self) {
         self.life.end();
         self.opening.end();
+        self.is_predicting = false;
     }
 
     fn may_send(&self) -> bool {
@@ -524,14 +556,15 @@ impl TcpEndpoint {
         }
     }
 
-    /// Writes acknowledgment, window, timestamps and SACK blocks into segments to send.
+    /// Ends a step of the general path. Writes acknowledgment, window, timestamps and SACK blocks
+    /// into segments to send.
     #[inline]
     fn stamp(&mut self, now: Time, out: &mut Outbox, from: usize) {
         if out.segments.len() > from {
             self.stamp_all(now, out, from);
         }
-        self.sender.assert_invariants();
-        self.receiver.assert_invariants();
+        self.is_predicting = self.may_predict();
+        self.assert_invariants();
     }
 
     /// Writes the fields of [`stamp`](Self::stamp) into at least one segment. Adds an ACK if

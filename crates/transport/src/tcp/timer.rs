@@ -14,7 +14,7 @@ const LEVEL_SHIFT: u32 = 3;
 const LEVELS: u32 = 9;
 
 /// Clock of timers.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct TimerClock {
     /// Length of a tick, ns. Zero if timers are exact.
     tick: u64,

@@ -38,6 +38,7 @@ pub enum SocketOption {
 impl TcpEndpoint {
     /// Sets a socket option at `now`.
     pub fn set(&mut self, now: Time, option: SocketOption) {
+        self.is_predicting = false;
         match option {
             SocketOption::NoDelay(is_on) => self.sender.set_nagle(!is_on),
             SocketOption::Cork(is_on) => self.sender.set_cork(is_on),

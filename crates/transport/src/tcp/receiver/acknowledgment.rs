@@ -51,7 +51,7 @@ pub(super) struct Unacknowledged {
     pub(super) srtt: Span,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub(super) struct AckPolicy {
     rule: AckRule,
     clock: TimerClock,
@@ -258,6 +258,13 @@ impl AckPolicy {
             return !self.compress(now, cx);
         }
         self.arm_delayed(now, cx.srtt)
+    }
+
+    /// Returns true if an ACK must be sent now, by Linux's rule, after data in order. Otherwise
+    /// sets a timer.
+    #[inline]
+    pub(super) fn decide_in_order(&mut self, now: Time, is_full: bool, srtt: Span) -> bool {
+        is_full || (self.quick > 0 && !self.is_interactive) || self.arm_delayed(now, srtt)
     }
 
     /// Holds back an ACK of out-of-order data. Returns false if the ACK must be sent now.

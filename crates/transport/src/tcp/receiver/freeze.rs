@@ -8,7 +8,7 @@ use fadeout_core::{LinkInfo, Span, Time};
 const ANNOUNCEMENTS: u32 = 3;
 
 /// State of the window that Freeze-TCP closes, and the time of the next close.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Freeze {
     is_frozen: bool,
     freeze_at: Time,

@@ -15,7 +15,7 @@ const MARKS_PER_ACK: u32 = 2;
 const FIRST_ACE: u32 = 5;
 
 /// Received marks and the state of their report.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct ReceivedMarks {
     feedback: EcnFeedback,
     /// Rule for ACKs. With [`AckRule::Linux`], marks and CWR change the time of an ACK.
@@ -68,6 +68,12 @@ impl ReceivedMarks {
     /// segment without ECN neither as marked nor as unmarked.
     fn ignores(&self, ecn: Ecn) -> bool {
         self.rule == AckRule::Linux && ecn == Ecn::NotEct
+    }
+
+    /// Sets the ECN field of the current segment, if the ends agreed on no feedback.
+    #[inline]
+    pub(super) fn set_field(&mut self, ecn: Ecn) {
+        self.field = ecn;
     }
 
     /// Processes CWR and the ECN field of a segment that consists of `packets`. Accurate feedback

@@ -9,6 +9,7 @@ pub(crate) mod growth;
 mod invariants;
 mod marks;
 pub(crate) mod packets;
+mod prediction;
 mod reading;
 pub(crate) mod reassembly;
 pub(crate) mod shared;
@@ -39,7 +40,7 @@ const GROWS_FROM: u32 = 128;
 const EXPECTED_BLOCKS: usize = 2;
 
 /// Receiving half of a connection.
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Receiver {
     reassembly: Reassembly,
     /// Packets with received and unread data.
@@ -54,6 +55,8 @@ pub(crate) struct Receiver {
     /// Payload of the last smaller segment.
     last_len: u32,
     has_sack: bool,
+    /// True if the agreed options allow header prediction.
+    may_predict: bool,
     /// Number of option bytes in each ACK that Multipath TCP uses.
     multipath_len: u32,
     marks: marks::ReceivedMarks,
@@ -96,6 +99,7 @@ impl Receiver {
             peer_mss: config.effective_mss(),
             last_len: 0,
             has_sack: config.recovery.method.uses_sack(),
+            may_predict: false,
             multipath_len: if config.multipath {
                 MptcpOption::DATA_ACK_LEN
             } else {
@@ -130,6 +134,7 @@ impl Receiver {
         };
         self.timestamps.agree(agreed.timestamps);
         self.has_sack = agreed.sack;
+        self.may_predict = self.allows_prediction(agreed);
         self.window.on_established(now, mss);
         self.marks.on_established(agreed.ecn);
         if !agreed.is_crossed {

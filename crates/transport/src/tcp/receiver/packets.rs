@@ -42,7 +42,7 @@ pub(crate) struct Kind {
     pub(crate) lacking: u64,
 }
 
-#[derive(Debug, Clone, Copy, Default)]
+#[derive(Debug, Clone, Copy, Default, PartialEq)]
 struct Packet {
     start: u64,
     end: u64,
@@ -93,7 +93,7 @@ impl Packet {
 }
 
 /// Data behind a gap (Linux `out_of_order_queue`).
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 struct OutOfOrder {
     packets: VecDeque<Packet>,
     memory: u64,
@@ -164,7 +164,7 @@ impl OutOfOrder {
 }
 
 /// Unread data in order (Linux `sk_receive_queue`).
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 struct Unread {
     bytes: u64,
     memory: u64,
@@ -196,7 +196,7 @@ impl Unread {
 }
 
 /// Received and unread data of a subflow, or of a connection with several subflows.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Packets {
     of_packets: PacketMemory,
     out_of_order: OutOfOrder,

@@ -26,7 +26,7 @@ pub(crate) enum Arrival {
 }
 
 /// Received ranges above RCV.NXT, sorted, and the order of their last changes.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default, PartialEq)]
 pub(crate) struct Reassembly {
     next: u64,
     ranges: VecDeque<SackBlock>,
@@ -54,6 +54,12 @@ impl Reassembly {
     /// Returns the next sequence number that is expected (RCV.NXT).
     pub(crate) fn next(&self) -> u64 {
         self.next
+    }
+    /// Moves RCV.NXT to `end`, after data in order. There must be no gap.
+    #[inline]
+    pub(super) fn advance(&mut self, end: u64) {
+        debug_assert!(!self.has_gap(), "data in order may fill a gap");
+        self.next = end;
     }
     pub(crate) fn has_gap(&self) -> bool {
         !self.ranges.is_empty()

@@ -1,5 +1,6 @@
 //! Tests of the receiving half: reactions to segments, and acknowledgments with their windows.
 
+mod prediction;
 mod reading;
 
 use super::*;

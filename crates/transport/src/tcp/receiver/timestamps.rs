@@ -10,7 +10,7 @@ const PAWS_WINDOW: u32 = 1;
 const OUTDATED_INTERVAL: Span = Span::from_millis(500);
 
 /// State of the peer's timestamps.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub(super) struct Timestamps {
     /// True if timestamps are agreed on.
     is_on: bool,
@@ -57,6 +57,12 @@ impl Timestamps {
         if segment.has_timestamps && segment.seq <= acked_up_to && self.age(segment) == 0 {
             self.recent = segment.ts_value;
         }
+    }
+
+    /// Returns true if `segment` has a timestamp that is not older than the newest.
+    #[inline]
+    pub(super) fn continues(&self, segment: &Segment) -> bool {
+        segment.has_timestamps && self.age(segment) == 0
     }
 
     /// Returns by how much the timestamp of `segment` is older than the newest, ms.

@@ -35,7 +35,7 @@ pub(crate) fn share_of(len: u32, overhead: u64) -> u64 {
     (len * WHOLE / (len + overhead)).max(1)
 }
 
-#[derive(Debug)]
+#[derive(Debug, Clone, PartialEq)]
 pub(crate) struct AdvertisedWindow {
     is_autotuned: bool,
     /// True if windows are rounded as in Linux.

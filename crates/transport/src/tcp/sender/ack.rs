@@ -83,10 +83,8 @@ impl Sender {
         segment: &Segment,
     ) {
         self.take_loss_notification(segment);
-        if self.is_idle() && self.changes_nothing(segment) {
-            self.snd_wl1 = self.snd_wl1.max(segment.seq);
-            self.unanswered_probes = 0;
-            self.note_idle();
+        if self.may_pass() && self.changes_nothing(segment) {
+            self.pass(segment);
             return;
         }
         let before = Before {
@@ -301,15 +299,26 @@ impl Sender {
         self.update_pacing_rate();
     }
 
-    /// Returns true if a segment has data for the receiving half and does not change the sending
-    /// half. Nearly all segments that a pure receiver gets are of this kind.
+    /// Returns true if this half is idle, so that a segment that [changes
+    /// nothing](Self::changes_nothing) may pass it. Nearly all segments that a pure receiver gets
+    /// do.
     #[inline]
-    fn changes_nothing(&self, segment: &Segment) -> bool {
-        segment.ack == self.snd_una
-            && segment.window == self.snd_wnd
-            && segment.sack.is_empty()
-            && self.probe.high_seq.is_none()
-            && !self.marks.is_agreed()
+    pub(in crate::tcp) fn may_pass(&self) -> bool {
+        self.is_idle() && self.probe.high_seq.is_none() && !self.marks.is_agreed()
+    }
+
+    /// Returns true if a segment has neither a new acknowledgment nor another window.
+    #[inline]
+    pub(in crate::tcp) fn changes_nothing(&self, segment: &Segment) -> bool {
+        segment.ack == self.snd_una && segment.window == self.snd_wnd && segment.sack.is_empty()
+    }
+
+    /// Processes a segment that changes nothing in this idle half.
+    #[inline]
+    pub(in crate::tcp) fn pass(&mut self, segment: &Segment) {
+        self.snd_wl1 = self.snd_wl1.max(segment.seq);
+        self.unanswered_probes = 0;
+        self.note_idle();
     }
 
     /// Returns the round-trip time that this ACK measured. `None` if it measured none.

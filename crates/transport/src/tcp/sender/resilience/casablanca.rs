@@ -8,7 +8,7 @@ use crate::tcp::expendable;
 use fadeout_core::Segment;
 
 impl Sender {
-    fn uses_casablanca(&self) -> bool {
+    pub(in crate::tcp) fn uses_casablanca(&self) -> bool {
         self.config.resilience.loss == LossResponse::Casablanca
     }
 
