@@ -56,11 +56,16 @@ impl TimerClock {
         at
     }
 
+    /// Returns the number of the tick at `now`. Ticks are nanoseconds if timers are exact.
+    #[inline]
+    pub(super) fn tick_at(&self, now: Time) -> u64 {
+        now.as_nanos() / self.tick.max(1)
+    }
+
     /// Returns the number of ticks from `earlier` to `now`. Counts nanoseconds if timers are exact.
     #[inline]
     pub(super) fn ticks_between(&self, earlier: Time, now: Time) -> u64 {
-        let tick = self.tick.max(1);
-        (now.as_nanos() / tick).saturating_sub(earlier.as_nanos() / tick)
+        self.tick_at(now).saturating_sub(self.tick_at(earlier))
     }
 
     /// Returns the duration from `now` of a timer that fires at `at`. The result is one tick less

@@ -64,7 +64,8 @@ pub(super) struct AckPolicy {
     compresses: bool,
     /// Adaptive delay of Linux (`icsk_ack.ato`) in ticks. Zero before the first data.
     adaptive: u64,
-    last_data_at: Time,
+    /// Tick in which the last data arrived in order, or in which the handshake ended.
+    last_data: u64,
     quick: u64,
     /// True if both ends send data, so that ACKs wait for a data segment that carries them. Set
     /// when data is sent soon after data arrived (Linux `pingpong`).
@@ -95,7 +96,7 @@ impl AckPolicy {
             before_timeout: clock.ticks(config.timers.minimum_rto).max(2) - 1,
             compresses: config.acks.sack_compression,
             adaptive: 0,
-            last_data_at: Time::ZERO,
+            last_data: 0,
             quick: 0,
             is_interactive: false,
             is_pending: false,
@@ -141,7 +142,7 @@ impl AckPolicy {
     /// Records the end of the handshake, from which the spacing of the first data is measured
     /// (`tcp_finish_connect`, `tcp_create_openreq_child`).
     pub(super) fn on_established(&mut self, now: Time) {
-        self.last_data_at = now;
+        self.last_data = self.clock.tick_at(now);
     }
 
     /// Adapts the delay to the spacing of in-order data.
@@ -149,22 +150,25 @@ impl AckPolicy {
         if self.rule != AckRule::Linux {
             return;
         }
+        let tick = self.clock.tick_at(now);
+        let gap = tick.saturating_sub(self.last_data);
+        self.last_data = tick;
         if self.adaptive == 0 {
             self.grant_quick_acks(window, mss, MAX_QUICK_ACKS);
             self.adaptive = self.delay;
-        } else {
-            let gap = self.clock.ticks_between(self.last_data_at, now);
-            let rto = self.clock.ticks(rto);
-            if gap <= self.delay / 2 {
-                self.adaptive = self.adaptive / 2 + self.delay / 2;
-            } else if gap < self.adaptive {
-                self.adaptive = (self.adaptive / 2 + gap).min(rto).min(self.longest);
-            } else if gap > rto {
-                // The sender restarts after a pause and needs quick ACKs to grow its window.
-                self.grant_quick_acks(window, mss, MAX_QUICK_ACKS);
-            }
+            return;
         }
-        self.last_data_at = now;
+        if gap <= self.delay / 2 {
+            self.adaptive = self.adaptive / 2 + self.delay / 2;
+            return;
+        }
+        let rto = self.clock.ticks(rto);
+        if gap < self.adaptive {
+            self.adaptive = (self.adaptive / 2 + gap).min(rto).min(self.longest);
+        } else if gap > rto {
+            // The sender restarts after a pause and needs quick ACKs to grow its window.
+            self.grant_quick_acks(window, mss, MAX_QUICK_ACKS);
+        }
     }
 
     /// Records that data was sent. Data sent soon after an arrival counts as a reply and makes the
@@ -173,7 +177,7 @@ impl AckPolicy {
         if self.rule == AckRule::Linux
             && !self.is_interactive
             && self.adaptive > 0
-            && self.clock.ticks_between(self.last_data_at, now) < self.adaptive
+            && self.clock.tick_at(now).saturating_sub(self.last_data) < self.adaptive
         {
             self.is_interactive = true;
         }
