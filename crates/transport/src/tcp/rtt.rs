@@ -59,6 +59,7 @@ impl RttEstimator {
 
     /// Processes an unambiguous sample. `rtt` is for the estimator. `latest` is for the congestion
     /// control: the round trip of the segment that was acknowledged last.
+    #[inline]
     pub(super) fn on_sample(&mut self, now: Time, rtt: Span, latest: Span, una: u64, nxt: u64) {
         self.latest = latest;
         self.min.update(now, latest, MIN_RTT_WINDOW);

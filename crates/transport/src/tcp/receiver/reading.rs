@@ -87,7 +87,7 @@ impl Receiver {
 
     /// Removes up to `bytes` from the buffer for the application. Returns true if an ACK should be
     /// sent, because it is due or because the window doubled (Linux `__tcp_cleanup_rbuf`).
-    #[inline]
+    #[inline(always)]
     pub(in crate::tcp) fn read(&mut self, now: Time, bytes: u64) -> bool {
         self.advertised = None;
         let bytes = bytes.min(self.packets.unread());

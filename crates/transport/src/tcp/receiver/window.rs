@@ -479,6 +479,7 @@ impl AdvertisedWindow {
     /// Records that the application read data. Once a round trip the buffer is set to twice the
     /// bytes read in the round trip. While the reads grow, the buffer is set even larger, so that
     /// it never limits slow start.
+    #[inline]
     pub(crate) fn on_read(&mut self, now: Time, read: Read, mss: u32) {
         let Read {
             bytes,

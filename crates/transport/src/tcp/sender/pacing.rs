@@ -47,6 +47,7 @@ impl Pacer {
 const UNPACED_SEGMENTS: u64 = 10;
 
 impl Sender {
+    #[inline]
     pub(super) fn is_pacing(&self) -> bool {
         self.config.host.pacing == Pacing::On
             || self.congestion.pacing_rate().is_some()

@@ -357,7 +357,7 @@ impl Sender {
 
     /// Returns true if the newest segment carries PSH. Removes the records that end with this
     /// segment, and records the end of a small segment.
-    #[inline]
+    #[inline(always)]
     fn pushes_newest(&mut self, payload: u32, place: Place) -> bool {
         let mut ends_record = false;
         while self.records.front().is_some_and(|end| *end <= self.snd_nxt) {
@@ -398,7 +398,7 @@ impl Sender {
         may_send
     }
 
-    #[inline]
+    #[inline(always)]
     pub(super) fn emit<P: Probe>(
         &mut self,
         cx: &mut SenderContext<'_, P>,
