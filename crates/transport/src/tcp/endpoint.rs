@@ -6,6 +6,7 @@
 //! - `sender`, `receiver`: the two halves
 //! - `accurate`: accurate ECN on the wire
 //! - [`prediction`]: data segments that change the receiving half alone
+//! - [`subflow`]: interface for a multipath connection
 //!
 //! Standard: RFC 9293.
 
@@ -15,20 +16,20 @@ mod lifecycle;
 mod opening;
 mod prediction;
 mod socket;
+mod subflow;
 
 pub use lifecycle::ConnectionState;
 pub use opening::Calls;
 pub use socket::SocketOption;
+pub(crate) use subflow::{SubflowView, receiver_of};
 
 use super::accurate::Accurate;
 use super::config::TcpConfig;
 use super::outbox::{AppEvent, Outbox};
 use super::receiver::{Coalesced, Receiver, shared};
 use super::sender::{Delivery, Sender, SenderContext, SenderStatistics, TimerOutcome};
-use crate::congestion::{Congestion, RecoveryState, Window};
-use fadeout_core::{
-    Bytes, Ecn, Flags, FlowEnd, FlowId, LinkInfo, Probe, Rate, Segment, Span, Time,
-};
+use crate::congestion::{Congestion, Window};
+use fadeout_core::{Bytes, Ecn, Flags, FlowEnd, FlowId, LinkInfo, Probe, Segment, Time};
 use lifecycle::{Close, Lifecycle, Reset};
 use opening::Opening;
 use std::sync::Arc;
@@ -74,30 +75,6 @@ pub struct TcpEndpoint {
     accurate: Option<Box<Accurate>>,
     /// True if predicted segments take the short path. Each step of the general path computes it.
     is_predicting: bool,
-}
-
-/// State of a subflow that the multipath connection reads.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct SubflowView {
-    pub(crate) srtt: Span,
-    pub(crate) variance: Span,
-    pub(crate) rto: Span,
-    /// Expiry of the sender's timer: retransmission, loss probe or reordering. `None` if no timer
-    /// runs.
-    pub(crate) timer_at: Option<Time>,
-    pub(crate) pacing_rate: Rate,
-    pub(crate) in_flight: u32,
-    /// Number of sk_buffs with unacknowledged data.
-    pub(crate) pieces: u32,
-    /// Largest size of an sk_buff, in bytes.
-    pub(crate) piece: u64,
-    pub(crate) snd_una: u64,
-    pub(crate) snd_nxt: u64,
-    pub(crate) rcv_nxt: u64,
-    pub(crate) receiver_rtt: Option<Span>,
-    pub(crate) recovery_state: RecoveryState,
-    pub(crate) timeouts_in_a_row: u32,
-    pub(crate) may_send: bool,
 }
 
 impl TcpEndpoint {
@@ -362,48 +339,6 @@ impl TcpEndpoint {
         self.stamp(now, out, from);
     }
 
-    /// Puts an acknowledgment without data into the outbox.
-    pub(crate) fn acknowledge(&mut self, now: Time, out: &mut Outbox) {
-        let from = out.segments.len();
-        push_ack(&self.sender, out);
-        self.stamp(now, out, from);
-    }
-
-    /// Returns the state of this subflow for its multipath connection. The function is inlined,
-    /// because callers mostly need one or two fields.
-    #[inline(always)]
-    pub(crate) fn subflow_view(&self) -> SubflowView {
-        let rtt = self.sender.rtt();
-        SubflowView {
-            srtt: rtt.srtt(),
-            variance: rtt.variance(),
-            rto: rtt.rto(),
-            timer_at: self.sender.timer_at(),
-            pacing_rate: self.sender.pacing_rate(),
-            in_flight: self.sender.segments_in_flight(),
-            pieces: self.sender.pieces_in_flight(),
-            piece: self.sender.piece(),
-            snd_una: self.sender.snd_una(),
-            snd_nxt: self.sender.snd_nxt(),
-            rcv_nxt: self.receiver.rcv_nxt(),
-            receiver_rtt: self.receiver.rtt(),
-            recovery_state: self.sender.recovery_state(),
-            timeouts_in_a_row: self.sender.timeouts_in_a_row(),
-            may_send: self.may_send(),
-        }
-    }
-
-    /// Answers a segment of the handshake with a reset, and ends the subflow.
-    pub(crate) fn refuse(&mut self, segment: &Segment, out: &mut Outbox) {
-        out.push(Segment {
-            seq: segment.ack,
-            ack: segment.end_seq(),
-            flags: Flags::RST | Flags::ACK,
-            ..Segment::default()
-        });
-        self.vanish();
-    }
-
     /// Ends the subflow after the connection has lost its path. No segment is sent any more.
     pub(crate) fn vanish(&mut self) {
         self.life.end();
@@ -591,11 +526,6 @@ impl TcpEndpoint {
             self.stamp_all(now, out, from);
         }
     }
-}
-
-/// Returns the receiving half of a subflow. Its window belongs to the connection.
-pub(crate) fn receiver_of(subflow: &mut TcpEndpoint) -> &mut Receiver {
-    &mut subflow.receiver
 }
 
 /// Queues an acknowledgment without data. Its other fields are written when the segment is sent.

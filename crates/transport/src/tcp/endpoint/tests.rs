@@ -4,7 +4,7 @@ use super::*;
 use crate::tcp::config::{AccurateEcn, ReceiveWindow};
 use fadeout_core::random::Stream;
 use fadeout_core::registry::Parameters;
-use fadeout_core::{NullProbe, SackBlock};
+use fadeout_core::{NullProbe, SackBlock, Span};
 
 /// Endpoint under test.
 struct Bench {
