@@ -2,7 +2,7 @@
 //! first.
 
 use super::best_first::best_first;
-use super::{MacScheduler, Share, SlotView};
+use super::{Candidate, MacScheduler, Share, SlotView};
 use fadeout_core::registry::{Entry, Registered, Settings, span};
 use fadeout_core::{Span, UeId, math};
 
@@ -45,11 +45,15 @@ impl ProportionalFairConfig {
 #[derive(Debug, Clone)]
 pub struct ProportionalFair {
     averaging_slots: f64,
-    // Powers (1 - 1/t_c)^n for small n.
+    // Powers (1 - 1/t_c)^n for n up to the longest wait so far, at most `MOST_POWERS`.
     decay: Vec<f64>,
     throughput: Vec<Average>,
     metrics: Vec<f64>,
 }
+
+/// Number of stored powers at most. After this many slots with the default averaging time, the past
+/// throughput is negligible, and such a UE is served soon.
+const MOST_POWERS: u64 = 4096;
 
 /// Throughput at the end of slot `slot`.
 #[derive(Debug, Clone, Copy, Default)]
@@ -62,10 +66,9 @@ impl ProportionalFair {
     /// Creates a scheduler for UEs with ids below `ues`. It averages over `averaging_slots` slots.
     pub fn new(averaging_slots: f64, ues: usize) -> ProportionalFair {
         let step = 1.0 - 1.0 / averaging_slots;
-        let decay = (0..64).map(|n| math::pow(step, f64::from(n))).collect();
         ProportionalFair {
             averaging_slots,
-            decay,
+            decay: vec![1.0, step],
             throughput: vec![Average::default(); ues],
             metrics: Vec::new(),
         }
@@ -74,14 +77,29 @@ impl ProportionalFair {
     /// Returns the average throughput of `ue` before `slot`, in bytes per slot.
     pub fn throughput(&self, slot: u64, ue: UeId) -> f64 {
         let average = self.throughput[ue.index()];
-        // Number of slots since the UE was last served.
-        let idle = slot.saturating_sub(average.slot + 1);
+        let idle = self.idle_slots(slot, ue);
         let decay = match self.decay.get(usize::try_from(idle).unwrap_or(usize::MAX)) {
             Some(&decay) => decay,
             None => math::pow(self.decay[1], idle as f64),
         };
         debug_assert!((0.0..=1.0).contains(&decay), "an average decays by {decay}");
         average.value * decay
+    }
+
+    /// Returns the number of slots before `slot` since a UE was last served.
+    #[inline]
+    fn idle_slots(&self, slot: u64, ue: UeId) -> u64 {
+        slot.saturating_sub(self.throughput[ue.index()].slot + 1)
+    }
+
+    /// Stores the powers that the candidates of a slot need.
+    fn extend_decay(&mut self, view: &SlotView<'_>) {
+        let idle = |candidate: &Candidate| self.idle_slots(view.slot, candidate.ue);
+        let longest = view.candidates.iter().map(idle).max().unwrap_or(0);
+        let step = self.decay[1];
+        for n in self.decay.len() as u64..=longest.min(MOST_POWERS) {
+            self.decay.push(math::pow(step, n as f64));
+        }
     }
 
     /// Returns the average throughput for the metric, at least a thousandth of a byte per slot.
@@ -94,6 +112,7 @@ impl ProportionalFair {
 
 impl MacScheduler for ProportionalFair {
     fn allocate(&mut self, view: &SlotView<'_>, shares: &mut Vec<Share>) {
+        self.extend_decay(view);
         let mut metrics = std::mem::take(&mut self.metrics);
         let metric = |index: usize| {
             let candidate = &view.candidates[index];
