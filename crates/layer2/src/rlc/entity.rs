@@ -239,6 +239,14 @@ impl Entity {
         waiting.data
     }
 
+    /// Returns the time after `now` at which a STATUS PDU is due. `None` if there is no such time.
+    #[inline]
+    pub fn status_after(&self, now: Time) -> Option<Time> {
+        let waiting = self.waiting.get();
+        let from = waiting.map_or_else(|| self.machine.waiting().status_from, |it| it.status_from);
+        (from > now && from != Time::NEVER).then_some(from)
+    }
+
     /// Computes the backlog, or the missing size of a STATUS PDU, and stores it in the cache.
     fn note_waiting(&self, now: Time, mut waiting: Waiting) -> Backlog {
         let mut backlog = waiting.data;

@@ -1,6 +1,7 @@
 //! Construction of a radio access and addition of bearers.
 
 use super::RadioAccess;
+use super::plane::changes::Changes;
 use super::plane::event::Event;
 use super::plane::failures::SecondaryFailures;
 use super::plane::service::Service;
@@ -60,6 +61,7 @@ impl RadioAccess {
                 storage: Storage::new(),
                 events: Agenda::new(),
                 encoder: Encoder::default(),
+                changes: Changes::new(ues),
                 lost: Default::default(),
             },
             cells,

@@ -67,6 +67,7 @@ impl RadioAccess {
             probe,
         };
         self.service.stack.events.advance(now);
+        self.service.stack.on_bearer_changed(bearer);
         let drb = &mut self.service.stack.bearers[bearer.index()];
         if !drb.transfers().handles_packets_at(station) {
             drb.mobile().record_original(packet, env);
@@ -97,6 +98,7 @@ impl RadioAccess {
             return;
         };
         self.service.stack.events.advance(now);
+        self.service.stack.on_bearer_changed(bearer);
         let timeout = mobility.config.procedure.marker_timeout;
         let drb = &mut self.service.stack.bearers[bearer.index()];
         drb.mobile().on_path_switch(now, markers, timeout);
@@ -123,6 +125,7 @@ impl RadioAccess {
             probe,
         };
         self.service.stack.events.advance(now);
+        self.service.stack.on_backhaul_changes(&what);
         match what {
             Backhaul::EndMarker { bearer } => {
                 env.pool.free(packet);
@@ -296,6 +299,7 @@ impl RadioAccess {
         for (bearer, direction, packet) in arrived.drain(..) {
             let number = env.pool.remove(packet).segment.seq;
             let ue = self.service.stack.bearers[bearer.index()].config().ue;
+            self.service.stack.changes.record(ue);
             if is_report(number) {
                 self.service.act_on_failure(number, env);
                 continue;

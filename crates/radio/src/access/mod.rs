@@ -91,6 +91,7 @@ impl RadioAccess {
         pool: &mut PacketPool,
         probe: &mut impl Probe,
     ) {
+        self.service.stack.on_bearer_changed(bearer);
         let entering = (bearer, direction, packet);
         self.service.on_packet(now, entering, pool, probe);
     }
@@ -104,7 +105,7 @@ impl RadioAccess {
         out: &mut Vec<PacketId>,
         probe: &mut P,
     ) {
-        while let Some(event) = self.service.stack.events.next_event(now) {
+        while let Some(event) = self.service.stack.next_event(now) {
             let now = self.service.stack.events.now();
             let env = &mut Env {
                 now,

@@ -78,6 +78,7 @@ impl RadioAccess {
         direction: Direction,
         threshold: Threshold,
     ) -> Result<(), ThresholdError> {
+        self.service.stack.on_bearer_changed(bearer);
         let bearer = &mut self.service.stack.bearers[bearer.index()];
         bearer.set_threshold(now, direction, threshold)
     }

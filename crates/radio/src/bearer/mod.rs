@@ -319,6 +319,18 @@ impl Drb {
         }
     }
 
+    /// Returns the earliest time at which the downlink backlog on a leg may change by itself.
+    /// Returns `None` if there is no such time.
+    pub(crate) fn backlog_changes_at(&self, now: Time, leg: u8) -> Option<Time> {
+        if self.split.is_some() || self.is_dual {
+            // The backlog depends on the other leg, too.
+            return Some(now);
+        }
+        let rlc = &self.legs.get(leg).ends[Direction::Downlink.index()].rlc;
+        let times = self.inlet_at(leg).into_iter();
+        times.chain(rlc.status_after(now)).min()
+    }
+
     /// Hands the packets that the base station has processed by now to PDCP. Returns true if PDCP
     /// accepted at least one packet.
     #[inline]

@@ -1,6 +1,6 @@
 //! UEs that compete for a slot, and the scheduler's allocation.
 
-use super::Demand;
+use super::served::Demand;
 use crate::config::{LegId, Rnti};
 use crate::mac::scheduler::{BuiltInScheduler, Candidate, MacScheduler, Share, SlotView};
 use fadeout_core::UeId;
@@ -46,21 +46,21 @@ impl Competition {
     }
     /// Requests the demand of each `active` UE that may have data in `slot`. Adds the UEs with a
     /// bid to the competition. Updates in `ready` the slot from which a UE may have data again.
-    /// `ready` and `served` are indexed by RNTI. `demand` gets the position of the UE in `active`.
+    /// `ready` and `served` are indexed by RNTI.
     #[inline]
     pub(super) fn collect_bids(
         &mut self,
         slot: u64,
         active: &[Rnti],
         (ready, served): (&mut [u64], &[(LegId, UeId)]),
-        mut demand: impl FnMut(usize, LegId) -> Demand,
+        mut demand: impl FnMut(Rnti, (LegId, UeId)) -> Demand,
     ) {
-        for (position, &rnti) in active.iter().enumerate() {
+        for &rnti in active {
             if ready[rnti.index()] > slot {
                 continue;
             }
             let (leg, ue) = served[rnti.index()];
-            let demand = demand(position, leg);
+            let demand = demand(rnti, (leg, ue));
             ready[rnti.index()] = demand.ready;
             if let Some(bid) = demand.bid {
                 let (scheme, cqi) = (bid.scheme, bid.cqi);
@@ -169,7 +169,7 @@ impl Competition {
 
 #[cfg(test)]
 mod tests {
-    use super::super::Bid;
+    use super::super::served::Bid;
     use super::*;
 
     #[test]
@@ -179,7 +179,7 @@ mod tests {
         let served = [0, 1, 2].map(|number| (LegId(10 + number), UeId(20 + number)));
         let mut asked = Vec::new();
         let active = [0, 1, 2].map(Rnti);
-        competition.collect_bids(5, &active, (&mut ready, &served), |_, leg| {
+        competition.collect_bids(5, &active, (&mut ready, &served), |_, (leg, _)| {
             asked.push(leg);
             Demand {
                 ready: 9,
@@ -190,6 +190,7 @@ mod tests {
                     whole: 4,
                     rate: 1e3,
                     reported: 1.0,
+                    backlog: 100,
                 }),
             }
         });

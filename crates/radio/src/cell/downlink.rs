@@ -1,8 +1,10 @@
 //! The downlink of a slot. Retransmissions are sent first, then new data by the scheduler's
 //! decision.
 
-use super::competition::{Entrant, Offer};
-use super::{CellMac, LegPart, NEEDS, Served, Slot, Transmission, prefetch_upcoming};
+use super::competition::{Competition, Entrant, Offer};
+use super::{
+    CACHED_UES, CellMac, LegPart, NEEDS, Prefetched, Served, Slot, Transmission, prefetch_upcoming,
+};
 use crate::config::{LegId, Rnti, Shape, Sharing};
 use crate::mac::scheduler::MacScheduler;
 use crate::phy::frame::Duplex;
@@ -20,6 +22,40 @@ pub(super) struct SlotResources {
     ues: u32,
     /// First symbol of the next block. Used with time sharing only.
     next_symbol: u8,
+}
+
+/// UEs that may have data in a slot.
+struct SlotUes {
+    /// UEs that may have data in this slot or later.
+    active: Vec<Rnti>,
+    /// Active UEs that the cell asks for their demands. The demands of the others are kept.
+    asked: Vec<Rnti>,
+    /// True if all UEs are asked, because they have new reports.
+    has_new_reports: bool,
+}
+
+impl SlotUes {
+    /// Returns true if the state of the UEs fits into the caches of a core.
+    fn are_cached(&self) -> bool {
+        self.active.len() <= CACHED_UES
+    }
+
+    /// Returns the parts to prefetch before retransmissions.
+    fn parts_of_legs(&self) -> Prefetched {
+        match self.are_cached() {
+            true => &[],
+            false => &[(4, LegPart::Leg)],
+        }
+    }
+
+    /// Returns the parts to prefetch before new data.
+    fn parts_of_demands(&self) -> Prefetched {
+        match (self.are_cached(), self.has_new_reports) {
+            (true, _) => &[],
+            (false, false) => &[(4, LegPart::BearerAndPath)],
+            (false, true) => &[(4, LegPart::BearerAndPath), (2, LegPart::Channel)],
+        }
+    }
 }
 
 impl CellMac {
@@ -54,16 +90,38 @@ impl CellMac {
             return;
         }
         self.begin_bands(remaining.units);
-        // The list is moved out of the cell, so that the cell's other fields can be changed
-        // meanwhile. No UE becomes active within a slot.
-        let active = std::mem::take(&mut self.down.active);
-        for (position, &rnti) in active.iter().enumerate() {
-            let parts = [(4, LegPart::Leg)];
-            prefetch_upcoming((&active, position), &self.served, &parts, served);
+        let ues = self.begin_downlink(slot, served);
+        for (position, &rnti) in ues.asked.iter().enumerate() {
+            let parts = ues.parts_of_legs();
+            prefetch_upcoming((&ues.asked, position), &self.served, parts, served);
             self.repeat_downlink(rnti, &mut remaining, served);
         }
-        self.share_downlink(&active, &mut remaining, served);
-        self.down.restore_active(active);
+        self.share_downlink(&ues, &mut remaining, served);
+        self.asked = ues.asked;
+        self.down.restore_active(ues.active);
+    }
+
+    /// Returns the UEs that may have data in `slot`.
+    fn begin_downlink(&mut self, slot: u64, served: &impl Served) -> SlotUes {
+        // The lists are moved out of the cell, so that the cell's other fields can be changed
+        // meanwhile. No UE becomes active within a slot.
+        let active = std::mem::take(&mut self.down.active);
+        let mut asked = std::mem::take(&mut self.asked);
+        let reports_at = self.plan.downlink_reports_at(slot);
+        let has_new_reports = self.kept.begin_slot(reports_at);
+        let (kept, ready, legs) = (&self.kept, &self.down.ready, &self.served);
+        let is_asked = |rnti: &Rnti| {
+            let id = (*rnti, legs[rnti.index()].1);
+            let may_send = ready[rnti.index()] <= slot;
+            may_send && (has_new_reports || !kept.is_unchanged(id, slot, served))
+        };
+        asked.clear();
+        asked.extend(active.iter().filter(|it| is_asked(it)));
+        SlotUes {
+            active,
+            asked,
+            has_new_reports,
+        }
     }
 
     /// Records the number of units that the downlink needs in `slot`.
@@ -78,13 +136,17 @@ impl CellMac {
         remaining: &mut SlotResources,
         served: &mut impl Served,
     ) {
-        if self.down.ready[rnti.index()] > remaining.slot || remaining.ues == 0 {
+        if remaining.ues == 0 {
             return;
         }
-        let (leg, _) = self.served[rnti.index()];
-        let repetition =
-            served.repetition(leg, Direction::Downlink, remaining.slot, remaining.slot);
-        let Some((process, shape)) = repetition else {
+        let (leg, ue) = self.served[rnti.index()];
+        let slot = remaining.slot;
+        let repetition = || served.repetition(leg, Direction::Downlink, slot, slot);
+        if self.kept.is_unchanged((rnti, ue), slot, served) {
+            debug_assert_eq!(repetition(), None, "a UE without a change repeats a block");
+            return;
+        }
+        let Some((process, shape)) = repetition() else {
             return;
         };
         let fits = shape.units <= remaining.units
@@ -101,33 +163,57 @@ impl CellMac {
         self.transmit(leg, (process, shape), remaining, served);
     }
 
+    /// Collects the bids of all UEs for a slot. Most UEs without a change are not asked.
+    fn collect_bids(
+        &mut self,
+        competition: &mut Competition,
+        ues: &SlotUes,
+        slot: Slot,
+        served: &mut impl Served,
+    ) {
+        let (plan, kept, legs) = (&self.plan, &mut self.kept, &self.served[..]);
+        let by_rnti = (&mut self.down.ready[..], legs);
+        let parts = ues.parts_of_demands();
+        // A single UE usually gets each slot, and changes in each.
+        let (mut position, keeps) = (0, ues.active.len() > 1);
+        competition.collect_bids(slot.now, &ues.active, by_rnti, |rnti, (leg, ue)| {
+            if ues.asked.get(position) != Some(&rnti) {
+                let demand = kept.demand(plan, rnti, slot);
+                debug_assert_eq!(
+                    served.downlink_demand(plan, leg, slot),
+                    demand,
+                    "the kept demand of {leg:?} does not hold in slot {}",
+                    slot.now
+                );
+                return demand;
+            }
+            prefetch_upcoming((&ues.asked, position), legs, parts, served);
+            position += 1;
+            let demand = served.downlink_demand(plan, leg, slot);
+            kept.forget(rnti);
+            if keeps {
+                kept.keep((plan, slot), (rnti, leg, ue), &demand, served);
+            }
+            demand
+        });
+    }
+
     /// Divides the remaining resources among UEs with new data.
     fn share_downlink(
         &mut self,
-        active: &[Rnti],
+        ues: &SlotUes,
         remaining: &mut SlotResources,
         served: &mut impl Served,
     ) {
         let mut competition = std::mem::take(&mut self.competition);
         competition.clear();
-        let asked = Slot {
+        let slot = Slot {
             now: remaining.slot,
             target: remaining.slot,
             symbols: remaining.symbols,
             units: remaining.units,
         };
-        let plan = &self.plan;
-        let legs = &self.served[..];
-        let by_rnti = (&mut self.down.ready[..], legs);
-        let reports_at = plan.downlink_reports_at(remaining.slot);
-        let parts: &[_] = match std::mem::replace(&mut self.reports_at, reports_at) == reports_at {
-            true => &[(4, LegPart::BearerAndPath)],
-            false => &[(4, LegPart::BearerAndPath), (2, LegPart::Channel)],
-        };
-        competition.collect_bids(remaining.slot, active, by_rnti, |position, leg| {
-            prefetch_upcoming((active, position), legs, parts, served);
-            served.downlink_demand(plan, leg, asked)
-        });
+        self.collect_bids(&mut competition, ues, slot, served);
         self.record_need(
             remaining.slot,
             remaining.repeated + competition.total_demand(),

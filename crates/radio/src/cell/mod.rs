@@ -10,160 +10,44 @@
 mod bands;
 mod competition;
 mod downlink;
+mod kept;
+mod served;
 #[cfg(test)]
 mod tests;
 mod uplink;
 
-use crate::config::{Division, LegId, NO_SLOT, Rnti, Shape};
+use crate::config::{Division, LegId, NO_SLOT, Rnti};
 use crate::mac::scheduler::{BuiltInScheduler, MacScheduler, MacSchedulerKind};
-use crate::phy::sub_band::BandSet;
-use crate::plan::{BandCqi, CellPlan};
+use crate::plan::CellPlan;
 use bands::Bands;
 use competition::Competition;
 use fadeout_core::{Direction, Span, Time, UeId, Wake};
+use kept::KeptDemands;
+pub(crate) use served::{
+    Bid, Demand, GrantSlots, LegPart, SchemeChoice, Served, Slot, Transmission,
+};
 use std::collections::VecDeque;
-
-/// A UE's demand for resources of a slot.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Demand {
-    /// First later slot in which the UE may have data again.
-    pub ready: u64,
-    /// Bid of the UE for the slot. `None` if the UE cannot use the slot.
-    pub bid: Option<Bid>,
-}
-
-/// Resources that a UE can use in a slot.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Bid {
-    pub scheme: u8,
-    pub cqi: u8,
-    /// Units that would empty the UE's buffer, limited to the unallocated units.
-    pub wanted: u32,
-    /// Units that would empty the UE's buffer if the whole slot were unallocated. Differs from
-    /// `wanted` if the uplink uses a part of a downlink slot.
-    pub whole: u32,
-    /// Bytes that all units of the slot would carry for the UE.
-    pub rate: f64,
-    /// Bits per resource element, computed from the UE's report only. Zero without a report.
-    pub reported: f64,
-}
-
-/// A slot and its unallocated units.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Slot {
-    /// Number of the slot that begins now.
-    pub now: u64,
-    /// Number of the slot to be allocated. Equal to `now` in the downlink, later in the uplink.
-    pub target: u64,
-    /// Number of symbols for data.
-    pub symbols: u8,
-    /// Unallocated units. Zero if the remaining units are too few to carry data.
-    pub units: u32,
-}
-
-/// Transmission of a downlink block.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Transmission {
-    pub slot: u64,
-    /// First slot in which the block may be retransmitted.
-    pub again_from: u64,
-    /// Time at which the UE has tried to decode the block.
-    pub decoded_at: Time,
-    /// Share of the band and of the slot that the block occupies.
-    pub share: f64,
-    /// Sub-bands of the block, if the cell schedules by sub-bands.
-    pub bands: BandSet,
-}
-
-/// Parts of a leg's state that a cell reads. Each part refers to the next one.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum LegPart {
-    /// Fields of the leg that every slot needs.
-    Leg,
-    /// Bearer of the leg, and the entry of its path.
-    BearerAndPath,
-    /// Channel of the path, if the UE reports it now.
-    Channel,
-}
 
 /// Number of active UEs whose state fits into the caches of a core.
 const CACHED_UES: usize = 32;
 
+/// Parts of a leg's state to prefetch, each with the number of UEs before its use.
+type Prefetched = &'static [(usize, LegPart)];
+
 /// Asks for parts of the state of the UEs that the cell queries after the UE at `position` of the
-/// `active` UEs. Each part has the number of UEs before its use. `legs` is indexed by RNTI.
+/// `queried` UEs. `legs` is indexed by RNTI.
 #[inline]
 fn prefetch_upcoming(
-    (active, position): (&[Rnti], usize),
+    (queried, position): (&[Rnti], usize),
     legs: &[(LegId, UeId)],
-    parts: &[(usize, LegPart)],
+    parts: Prefetched,
     served: &impl Served,
 ) {
-    if active.len() <= CACHED_UES {
-        return;
-    }
     for &(ahead, part) in parts {
-        if let Some(rnti) = active.get(position + ahead) {
+        if let Some(rnti) = queried.get(position + ahead) {
             served.prefetch(legs[rnti.index()].0, part);
         }
     }
-}
-
-/// Interface through which a cell queries and commands its legs.
-pub(crate) trait Served {
-    /// Asks the processor for a part of a leg's state, which the cell queries soon.
-    fn prefetch(&self, leg: LegId, part: LegPart);
-    /// Returns the HARQ process and the resources of the next block to retransmit in slot `target`.
-    /// `None` if no retransmission is due.
-    fn repetition(
-        &self,
-        leg: LegId,
-        direction: Direction,
-        slot: u64,
-        target: u64,
-    ) -> Option<(u8, Shape)>;
-    /// Assigns slot `target` to the retransmission of a HARQ process.
-    fn resume(&mut self, leg: LegId, direction: Direction, process: u8, target: u64);
-    /// Returns the demand of a leg for a downlink slot that begins now.
-    fn downlink_demand(&mut self, plan: &CellPlan, leg: LegId, slot: Slot) -> Demand;
-    /// Returns the CQI of each sub-band. The CQIs are from the report that gave the leg's latest
-    /// demand.
-    fn sub_band_cqi(&self, leg: LegId) -> &BandCqi;
-    /// Returns the MCS index and CQI of a downlink block with these units per sub-band. Both are
-    /// computed from the report that gave the leg's latest demand. `None` if the leg is out of
-    /// range.
-    fn scheme_over(&self, plan: &CellPlan, leg: LegId, units: &[u8]) -> Option<(u8, u8)>;
-    /// Fills a new block for a leg and returns its HARQ process.
-    ///
-    ///  # Errors
-    /// If no data fits into the block, returns the first slot in which the leg may have data again.
-    fn fill_downlink(
-        &mut self,
-        plan: &CellPlan,
-        leg: LegId,
-        slot: u64,
-        block: (Shape, u8),
-    ) -> Result<u8, u64>;
-    /// Sends the block of a HARQ process.
-    fn send_downlink(&mut self, leg: LegId, process: u8, transmission: Transmission);
-    /// Returns the first slot in which a leg may have data again after a new downlink block.
-    fn downlink_ready(&mut self, plan: &CellPlan, leg: LegId, slot: u64) -> u64;
-    /// Returns the leg's demand for uplink resources that can be granted now.
-    fn uplink_demand(&mut self, plan: &CellPlan, leg: LegId, slot: Slot) -> Demand;
-    /// Grants a new block to a leg. The grant is sent in one slot for a later slot. Returns the
-    /// HARQ process. `None` if all processes are busy.
-    fn grant(
-        &mut self,
-        plan: &CellPlan,
-        leg: LegId,
-        slots: (u64, u64),
-        block: (Shape, u8),
-    ) -> Option<u8>;
-    /// Returns the first slot in which a leg may need a further grant after it got a grant.
-    fn uplink_ready(&mut self, plan: &CellPlan, leg: LegId, slot: u64) -> u64;
-    /// Sends the uplink block of a HARQ process in its granted slot, which begins now.
-    fn send_uplink(&mut self, plan: &CellPlan, leg: LegId, slot: u64, process: u8);
-    /// Schedules a wake-up of the cell for the slot that begins at `at`.
-    fn wake(&mut self, at: Time, generation: u32);
 }
 
 /// Number of slots for which the downlink's needs are stored. The number is larger than the number
@@ -187,8 +71,9 @@ pub(crate) struct CellMac {
     uplink_used: Vec<(u64, u32)>,
     /// Number of units that the downlink needed in each of the latest slots with downlink data.
     needed: [(u64, u32); NEEDS],
-    /// Measurement time of the downlink reports in the last slot with downlink data.
-    reports_at: Option<Time>,
+    kept: KeptDemands,
+    /// UEs that the cell asks for their demands in this slot. The memory is reused for each slot.
+    asked: Vec<Rnti>,
     /// Units of the largest downlink retransmission that did not fit into its slot.
     blocked_units: u32,
     /// Number of reserved occasions of configured grants, by slot of the period.
@@ -264,7 +149,8 @@ impl CellMac {
             first_slot: 0,
             uplink_used: vec![(u64::MAX, 0); 256],
             needed: [(0, 0); NEEDS],
-            reports_at: None,
+            kept: KeptDemands::default(),
+            asked: Vec::new(),
             blocked_units: 0,
             occasions: vec![0; occasions as usize],
             competition: Competition::default(),
@@ -278,6 +164,7 @@ impl CellMac {
     pub(crate) fn connect(&mut self, leg: LegId, ue: UeId) -> Rnti {
         let rnti = Rnti(self.served.len() as u32);
         self.served.push((leg, ue));
+        self.kept.connect();
         for half in [&mut self.down, &mut self.up] {
             half.ready.push(NO_SLOT);
             half.is_active.push(false);

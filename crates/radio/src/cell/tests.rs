@@ -1,6 +1,6 @@
 //! Tests of a cell without legs. The test answers the requests of the cell with constants.
 
-use super::{Bid, CellMac, Demand, Grant, LegPart, Served, Slot, Transmission};
+use super::{Bid, CellMac, Demand, Grant, GrantSlots, LegPart, Served, Slot, Transmission};
 use crate::config::{CellConfig, ConfiguredGrant, Division, LegId, NO_SLOT, Rnti, Shape};
 use crate::mac::MacSchedulerKind;
 use crate::mac::scheduler::RoundRobinConfig;
@@ -12,8 +12,12 @@ use fadeout_core::{CellId, Direction, Hertz, Point, Span, Time, UeId};
 
 /// Legs that each need `wanted` units of each slot. Some legs also have a block to retransmit.
 #[derive(Default)]
-struct Script {
+pub(super) struct Script {
     wanted: u32,
+    /// Number of changes of each UE.
+    pub(super) changes: u32,
+    /// Slot before which each demand holds.
+    holds_before: u64,
     /// Legs that retransmit, with the symbols and units of their blocks.
     repeats: Vec<(LegId, u8, u32)>,
     /// True if a leg has no data when a block is filled.
@@ -26,6 +30,14 @@ struct Script {
 }
 
 impl Script {
+    /// Returns a script in which each demand holds before this slot.
+    pub(super) fn holding_before(slot: u64) -> Script {
+        Script {
+            holds_before: slot,
+            ..Script::default()
+        }
+    }
+
     fn demand(&mut self, leg: LegId, slot: Slot) -> Demand {
         self.asked.push((leg, slot));
         Demand {
@@ -37,6 +49,7 @@ impl Script {
                 whole: self.wanted,
                 rate: 1000.0,
                 reported: 1.0,
+                backlog: 100,
             }),
         }
     }
@@ -44,6 +57,12 @@ impl Script {
 
 impl Served for Script {
     fn prefetch(&self, _: LegId, _: LegPart) {}
+    fn changes(&self, _: UeId) -> u32 {
+        self.changes
+    }
+    fn downlink_holds_before(&self, _: &CellPlan, _: LegId, _: u64) -> u64 {
+        self.holds_before
+    }
     fn repetition(&self, leg: LegId, _: Direction, _: u64, _: u64) -> Option<(u8, Shape)> {
         let &(_, symbols, units) = self.repeats.iter().find(|block| block.0 == leg)?;
         let shape = Shape {
@@ -87,7 +106,7 @@ impl Served for Script {
         &mut self,
         _: &CellPlan,
         leg: LegId,
-        (_, target): (u64, u64),
+        GrantSlots { target, .. }: GrantSlots,
         (shape, _): (Shape, u8),
     ) -> Option<u8> {
         self.granted.push((leg, target, shape.units));

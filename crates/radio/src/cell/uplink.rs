@@ -1,7 +1,7 @@
 //! Uplink grants that a cell sends in a slot, and uplink transmissions on earlier grants.
 
 use super::competition::{Entrant, Offer};
-use super::{CellMac, Demand, Grant, Served, Slot};
+use super::{CellMac, Demand, Grant, GrantSlots, Served, Slot};
 use crate::config::{Rnti, Shape};
 use crate::mac::scheduler::MacScheduler;
 use fadeout_core::Direction;
@@ -58,7 +58,7 @@ impl CellMac {
         };
         let plan = &self.plan;
         let by_rnti = (&mut self.up.ready[..], &self.served[..]);
-        competition.collect_bids(slot, active, by_rnti, |_, leg| {
+        competition.collect_bids(slot, active, by_rnti, |_, (leg, _)| {
             let demand = served.uplink_demand(plan, leg, asked);
             let ready = if is_last { demand.ready } else { slot };
             Demand { ready, ..demand }
@@ -95,7 +95,8 @@ impl CellMac {
             bytes,
             ..Shape::default()
         };
-        let Some(process) = served.grant(&self.plan, leg, (slot, target), (shape, cqi)) else {
+        let slots = GrantSlots { sent: slot, target };
+        let Some(process) = served.grant(&self.plan, leg, slots, (shape, cqi)) else {
             return;
         };
         self.use_uplink(target, units);

@@ -176,6 +176,13 @@ pub enum Adaptation {
     },
 }
 
+impl Adaptation {
+    /// Returns true if the MCS or the rate does not depend on the channel.
+    pub(crate) fn is_fixed(&self) -> bool {
+        !matches!(self, Adaptation::Reports(_))
+    }
+}
+
 /// Parameters of link adaptation.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReportedAdaptation {

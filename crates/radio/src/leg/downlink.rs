@@ -18,6 +18,13 @@ impl Leg {
             && self.listens_from(plan, slot) == slot
     }
 
+    /// Returns true if neither measurement gaps, blocks to retransmit nor packets that are never
+    /// segmented affect the leg's demand.
+    pub(crate) fn is_steady(&self) -> bool {
+        let has_blocks = self.down.harq.waiting_from().is_some();
+        self.gaps.is_none() && !has_blocks && !self.channels.has_whole_only()
+    }
+
     /// Returns the first slot after `slot` in which the leg may have data to send. `backlog` bytes
     /// wait, and the base station's processing of the next packet ends at `inlet_at`. For a UE that
     /// is out of range, the slot is the time of the next attempt to serve the UE.

@@ -94,7 +94,8 @@ impl Mobility {
         ue: UeId,
         action: impl FnOnce(&mut Managed<'_>),
     ) {
-        let Service { cells, stack, .. } = &*service;
+        let Service { cells, stack, .. } = &mut *service;
+        stack.changes.record(ue);
         let cell = stack.serving_cell(ue);
         let air = cell.map(|cell| cells[cell.index()].plan.config.air);
         let group = usize::from(matches!(air, Some(AirInterface::Nr { .. })));

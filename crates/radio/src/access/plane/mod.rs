@@ -3,6 +3,7 @@
 //! [`Service`](service::Service) returns failures of legs to its caller.
 
 pub(super) mod capture;
+pub(super) mod changes;
 pub(super) mod connect;
 pub(super) mod counters;
 pub(super) mod duplication;
@@ -11,6 +12,7 @@ pub(super) mod failures;
 pub(super) mod moves;
 pub(super) mod pass_on;
 pub(super) mod reception;
+pub(super) mod recording;
 pub(super) mod secondary;
 pub(super) mod service;
 pub(super) mod serving;

@@ -2,11 +2,11 @@
 
 use super::event::Event;
 use super::stack::Stack;
-use crate::cell::{Bid, Demand, LegPart, Served, Slot, Transmission};
-use crate::config::{Env, LegId, Shape};
+use crate::cell::{Bid, Demand, GrantSlots, LegPart, SchemeChoice, Served, Slot, Transmission};
+use crate::config::{Env, LegId, NO_SLOT, Shape};
 use crate::leg::{Block, Leg, LegConfig, UplinkAir, UplinkChoice, requesting_leg, rlc_of};
 use crate::plan::{BandCqi, CellPlan, Measurement};
-use fadeout_core::{CellId, Direction, Motion, Probe, Time};
+use fadeout_core::{CellId, Direction, Motion, Probe, Time, UeId};
 
 /// Implementation of [`Served`] by the legs, bearers and the air, which a cell uses when it
 /// schedules.
@@ -143,7 +143,12 @@ impl<M: Motion, P: Probe> Served for LegService<'_, '_, M, P> {
             .filter(|_| is_there)
     }
 
+    fn changes(&self, ue: UeId) -> u32 {
+        self.stack.changes.of(ue)
+    }
+
     fn resume(&mut self, leg: LegId, direction: Direction, process: u8, target: u64) {
+        self.stack.on_leg_changed(leg);
         self.leg(leg).half_mut(direction).resume(process, target);
     }
 
@@ -191,29 +196,22 @@ impl<M: Motion, P: Probe> Served for LegService<'_, '_, M, P> {
             half.record_range(is_out_of_range);
         }
         let ready = state.downlink_ready(plan, slot.now, waiting, is_out_of_range);
-        let bid = chosen.map(|(scheme, cqi)| {
-            let (symbols, number) = (slot.symbols, usize::from(scheme));
-            let all = plan.down.units(symbols);
-            let wanted = plan.down.units_for(symbols, number, backlog, slot.units);
-            let whole = plan.data_symbols(slot.now).down;
-            // Uplink data may take symbols of the slot. Only then does the number of units without
-            // uplink data differ from the number with it.
-            let whole = if wanted < slot.units || symbols == whole {
-                wanted
-            } else {
-                let most = plan.down.units(whole);
-                plan.down.units_for(whole, number, backlog, most)
-            };
-            Bid {
-                scheme,
-                cqi,
-                wanted,
-                whole,
-                rate: f64::from(plan.down.bytes(symbols, number, all)),
-                reported: plan.down.reported(number, cqi),
-            }
-        });
+        let bid = chosen
+            .map(|(scheme, cqi)| Bid::downlink(plan, slot, SchemeChoice { scheme, cqi }, backlog));
         Demand { ready, bid }
+    }
+
+    #[inline]
+    fn downlink_holds_before(&self, plan: &CellPlan, leg: LegId, slot: u64) -> u64 {
+        let state = &self.stack.legs[leg.index()];
+        // Without a report, the channel at the present time is used.
+        let has_report =
+            plan.config.adaptation.is_fixed() || plan.downlink_reports_at(slot).is_some();
+        if !has_report || plan.config.drx.is_some() || !state.is_steady() {
+            return 0;
+        }
+        let changes_at = self.stack.downlink_changes_at(self.env.now, leg);
+        changes_at.map_or(NO_SLOT, |at| plan.frame.slot_from(at))
     }
 
     fn sub_band_cqi(&self, leg: LegId) -> &BandCqi {
@@ -231,6 +229,7 @@ impl<M: Motion, P: Probe> Served for LegService<'_, '_, M, P> {
         slot: u64,
         (shape, cqi): (Shape, u8),
     ) -> Result<u8, u64> {
+        self.stack.on_leg_changed(leg);
         let (now, direction) = (self.env.now, Direction::Downlink);
         let content = self.stack.fill(leg, direction, shape.bytes, self.env);
         let Some(content) = content else {
@@ -256,6 +255,7 @@ impl<M: Motion, P: Probe> Served for LegService<'_, '_, M, P> {
             share,
             bands,
         } = transmission;
+        self.stack.on_leg_changed(leg);
         let state = self.leg(leg);
         let again_from = state.answered_from(decoded_at, again_from);
         let half = state.half_mut(Direction::Downlink);
@@ -321,6 +321,7 @@ impl<M: Motion, P: Probe> Served for LegService<'_, '_, M, P> {
                 whole: choice.units,
                 rate: choice.rate,
                 reported: plan.up.reported(usize::from(choice.scheme), choice.cqi),
+                backlog: wanted,
             }),
         }
     }
@@ -329,11 +330,12 @@ impl<M: Motion, P: Probe> Served for LegService<'_, '_, M, P> {
         &mut self,
         plan: &CellPlan,
         leg: LegId,
-        (slot, target): (u64, u64),
+        GrantSlots { sent, target }: GrantSlots,
         (shape, cqi): (Shape, u8),
     ) -> Option<u8> {
+        self.stack.on_leg_changed(leg);
         let (state, requests) = self.stack.leg_and_requests(leg);
-        let process = state.free_uplink(slot)?;
+        let process = state.free_uplink(sent)?;
         let block = (process, Block { shape, cqi });
         state.grant(requests, plan, block, target);
         self.stack.align_listening(leg);
@@ -346,6 +348,7 @@ impl<M: Motion, P: Probe> Served for LegService<'_, '_, M, P> {
     }
 
     fn send_uplink(&mut self, plan: &CellPlan, leg: LegId, slot: u64, process: u8) {
+        self.stack.on_leg_changed(leg);
         let block = self.leg(leg).half(Direction::Uplink).block(process);
         let (shape, is_new) = (block.shape, block.is_unsent());
         if is_new && !self.fill_uplink(plan, leg, process, shape.bytes) {

@@ -1,6 +1,7 @@
 //! Legs, bearers, the air, and the packets between them. These are all state machines of the radio
 //! access except the cells.
 
+use super::changes::Changes;
 use super::event::Event;
 use crate::air::{Air, Extent};
 use crate::bearer::{BlockTimes, Drb, Storage, leg_numbered};
@@ -28,6 +29,7 @@ pub(crate) struct Stack {
     pub storage: Storage,
     pub events: Agenda<Event>,
     pub encoder: Encoder,
+    pub changes: Changes,
     /// HARQ contents of a failed leg, by direction. Empty between two events.
     pub lost: [Vec<ContentId>; 2],
 }
