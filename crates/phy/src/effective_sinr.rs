@@ -24,6 +24,15 @@ pub enum EffectiveSinr {
 }
 
 impl EffectiveSinr {
+    /// Returns true if the effective SINR of a block is the same for two MCSs. The mutual
+    /// information depends on the modulation only.
+    pub fn is_same_for(self, one: &Mcs, other: &Mcs) -> bool {
+        match self {
+            EffectiveSinr::Miesm => one.modulation == other.modulation,
+            EffectiveSinr::Eesm => one == other,
+        }
+    }
+
     /// Returns the linear effective SINR of a block sent with the MCS `scheme`. The SINR of each
     /// sub-band is `mean_sinr` times its entry in `gains`, all linear. Without gains the result is
     /// `mean_sinr`.
@@ -160,6 +169,25 @@ pub fn eesm_beta(scheme: &Mcs) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn schemes_with_the_same_effective_sinr_are_known() {
+        let gains = [0.2, 1.7, 0.9, 1.2];
+        let schemes = McsTable::Qam64.rows();
+        for method in [EffectiveSinr::Miesm, EffectiveSinr::Eesm] {
+            for one in schemes {
+                for other in schemes {
+                    let [first, second] = [one, other].map(|it| method.effective(it, 8.0, &gains));
+                    let is_same = method.is_same_for(one, other);
+                    assert!(!is_same || first == second, "{method:?} {one:?} {other:?}");
+                }
+            }
+        }
+        let (lowest, next, highest) = (&schemes[0], &schemes[1], &schemes[28]);
+        assert!(EffectiveSinr::Miesm.is_same_for(lowest, next));
+        assert!(!EffectiveSinr::Miesm.is_same_for(lowest, highest));
+        assert!(!EffectiveSinr::Eesm.is_same_for(lowest, next));
+    }
     use fadeout_core::math::to_db;
 
     #[test]

@@ -161,7 +161,11 @@ impl LinkAdaptation {
     /// search starts at the MCS for the mean SINR, goes down, and skips impossible ones.
     ///
     /// Standard: TS 38.214 §5.2.2.1; TS 36.213 §7.2.3.
-    pub fn wideband_quality(&self, mean_db: f64, effective_db: impl Fn(&Mcs) -> f64) -> Quality {
+    pub fn wideband_quality(
+        &self,
+        mean_db: f64,
+        mut effective_db: impl FnMut(&Mcs) -> f64,
+    ) -> Quality {
         let rows = self.cqi_table.rows();
         let (mut cqi, mut sinr_db) = (self.cqi(mean_db), mean_db);
         while cqi > 0 {

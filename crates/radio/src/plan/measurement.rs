@@ -6,6 +6,7 @@
 
 use crate::config::CellConfig;
 use crate::phy::link_adaptation::{LinkAdaptation, Quality};
+use crate::phy::mcs::Mcs;
 use fadeout_core::math::{from_db, to_db};
 
 /// Measurement of a UE's uplink by its base station.
@@ -57,7 +58,14 @@ pub(crate) fn wideband_quality(
 ) -> Quality {
     let db = |sinr| to_db(cell.sinr_range.clip(sinr));
     let of_band = f64::from(gains.iter().sum::<f32>()) / gains.len() as f64;
-    adaptation.wideband_quality(db(mean * of_band), |scheme| {
-        db(cell.effective_sinr.effective(scheme, mean, gains))
+    let method = cell.effective_sinr;
+    let mut latest: Option<(Mcs, f64)> = None;
+    adaptation.wideband_quality(db(mean * of_band), |scheme| match latest {
+        Some((of, sinr_db)) if method.is_same_for(&of, scheme) => sinr_db,
+        _ => {
+            let sinr_db = db(method.effective(scheme, mean, gains));
+            latest = Some((*scheme, sinr_db));
+            sinr_db
+        }
     })
 }
