@@ -287,7 +287,9 @@ STUDIES := blockage calibration congestion-controls fallback inter-rat-handover 
 	mobility multipath quic slow-start vehicular
 
 .PHONY: study-docs
-study-docs: build ## Run all studies and put their reports into the docs; goes on after an interruption
+study-docs: $(VENV)/.maturin ## Run all studies and put their reports into the docs; goes on after an interruption
+	@# The studies take 4.5 hours of a processor. `make build` keeps assertions, which take more.
+	$(BIN)/maturin develop --release --quiet
 	@set -e; for study in $(STUDIES); do \
 		printf '\n\033[1m== study %s\033[0m\n' "$$study"; \
 		$(BIN)/fadeout study "$$study" --out "out/study-$$study" --force --keep-runs; \

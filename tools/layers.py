@@ -28,7 +28,7 @@ LAYERS = {
     "transport": "TCP, Multipath TCP",
     "link": "links",
     "layer2": "PDCP, RLC",
-    "radio": "radio: MAC, HARQ, RRC, looks at links",
+    "radio": "radio: MAC, HARQ, RRC, link evaluations",
     "phy": "block errors, rates",
     "channel": "fading, shadowing, path loss",
     "mobility": "places, buildings, vehicles",
