@@ -169,6 +169,7 @@ pub fn eesm_beta(scheme: &Mcs) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use fadeout_core::math::to_db;
 
     #[test]
     fn schemes_with_the_same_effective_sinr_are_known() {
@@ -188,7 +189,6 @@ mod tests {
         assert!(!EffectiveSinr::Miesm.is_same_for(lowest, highest));
         assert!(!EffectiveSinr::Eesm.is_same_for(lowest, next));
     }
-    use fadeout_core::math::to_db;
 
     #[test]
     fn equal_bands_are_their_own_effective_sinr() {

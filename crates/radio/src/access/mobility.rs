@@ -299,7 +299,6 @@ impl RadioAccess {
         for (bearer, direction, packet) in arrived.drain(..) {
             let number = env.pool.remove(packet).segment.seq;
             let ue = self.service.stack.bearers[bearer.index()].config().ue;
-            self.service.stack.changes.record(ue);
             if is_report(number) {
                 self.service.act_on_failure(number, env);
                 continue;

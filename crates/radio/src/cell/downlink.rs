@@ -163,7 +163,8 @@ impl CellMac {
         self.transmit(leg, (process, shape), remaining, served);
     }
 
-    /// Collects the bids of all UEs for a slot. Most UEs without a change are not asked.
+    /// Collects the bids of all UEs for a slot. Asks the UEs in `asked`, and takes the kept demands
+    /// of the others.
     fn collect_bids(
         &mut self,
         competition: &mut Competition,

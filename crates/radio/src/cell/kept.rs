@@ -96,11 +96,14 @@ impl KeptDemands {
         demand: &Demand,
         served: &impl Served,
     ) {
+        // Before the first report, the channel at the present time is used.
+        let has_report = self.reports_at.is_some() || plan.config.adaptation.is_fixed();
         if let Some(bid) = demand.bid
             && demand.ready == slot.now + 1
+            && has_report
         {
             self.by_rnti[rnti.index()] = Kept {
-                holds_before: served.downlink_holds_before(plan, leg, slot.now),
+                holds_before: served.downlink_holds_before(plan, leg),
                 changes: served.changes(ue),
                 offered: offered(plan, slot),
                 bid,
@@ -150,6 +153,7 @@ mod tests {
     fn kept(plan: &CellPlan, answer: Demand, script: &Script) -> KeptDemands {
         let mut kept = KeptDemands::default();
         kept.connect();
+        kept.begin_slot(Some(Time::ZERO));
         kept.keep((plan, slot(4, 17)), ID, &answer, script);
         kept
     }
@@ -166,6 +170,18 @@ mod tests {
         assert!(!kept.is_unchanged(UE, 5, &script));
         script.changes = 0;
         kept.forget(UE.0);
+        assert!(!kept.is_unchanged(UE, 5, &script));
+    }
+
+    #[test]
+    fn a_demand_before_the_first_report_is_not_kept() {
+        let plan = plan();
+        let script = Script::holding_before(NO_SLOT);
+        let mut kept = KeptDemands::default();
+        kept.connect();
+        kept.begin_slot(None);
+        let answer = demand(&plan, slot(4, 17), 3000);
+        kept.keep((&plan, slot(4, 17)), ID, &answer, &script);
         assert!(!kept.is_unchanged(UE, 5, &script));
     }
 

@@ -107,10 +107,10 @@ pub(crate) trait Served {
     fn changes(&self, ue: UeId) -> u32;
     /// Returns the demand of a leg for a downlink slot that begins now.
     fn downlink_demand(&mut self, plan: &CellPlan, leg: LegId, slot: Slot) -> Demand;
-    /// Returns the slot before which a leg's downlink demand holds. The leg has a bid in `slot` and
-    /// may have data in the next slot. A new report or a change of the UE may end this earlier. The
-    /// leg has no block to retransmit until then. Returns 0 if the slot is not known.
-    fn downlink_holds_before(&self, plan: &CellPlan, leg: LegId, slot: u64) -> u64;
+    /// Returns the slot before which a leg's downlink demand holds. The leg has a bid in this slot
+    /// and may have data in the next one. A new report or a change of the UE may end this earlier.
+    /// The leg has no block to retransmit until then. Returns 0 if the slot is not known.
+    fn downlink_holds_before(&self, plan: &CellPlan, leg: LegId) -> u64;
     /// Returns the CQI of each sub-band. The CQIs are from the report that gave the leg's latest
     /// demand.
     fn sub_band_cqi(&self, leg: LegId) -> &BandCqi;
@@ -153,7 +153,7 @@ pub(crate) trait Served {
 }
 
 impl Bid {
-    /// Returns the downlink bid of a UE with `backlog` bytes, this choice of an MCS.
+    /// Returns the downlink bid of a UE with `backlog` bytes and this choice of an MCS.
     #[inline]
     pub(crate) fn downlink(
         plan: &CellPlan,

@@ -60,7 +60,7 @@ impl Served for Script {
     fn changes(&self, _: UeId) -> u32 {
         self.changes
     }
-    fn downlink_holds_before(&self, _: &CellPlan, _: LegId, _: u64) -> u64 {
+    fn downlink_holds_before(&self, _: &CellPlan, _: LegId) -> u64 {
         self.holds_before
     }
     fn repetition(&self, leg: LegId, _: Direction, _: u64, _: u64) -> Option<(u8, Shape)> {

@@ -44,21 +44,22 @@ impl Stack {
             | Event::InterfaceReport(bearer, _)
             | Event::Duplication(bearer, _) => self.on_bearer_changed(bearer),
             Event::CellSelection(ue)
-            | Event::Mobility(ue, _)
-            | Event::RrcMessage(ue, ..)
             | Event::InactivityCheck(ue, _)
             | Event::Paged(ue)
             | Event::Connected(ue) => self.changes.record(ue),
-            Event::SecondaryFailure(_) => self.changes.record_all(),
-            // Mobility management records the UEs that it changes.
-            Event::LinkEvaluations => {}
+            // Mobility management and the handling of failures record the UEs that they change.
+            Event::Mobility(..)
+            | Event::RrcMessage(..)
+            | Event::LinkEvaluations
+            | Event::SecondaryFailure(_) => {}
         }
     }
 
     /// Records the changes that an arrival over links may cause.
     pub(crate) fn on_backhaul_changes(&mut self, what: &Backhaul) {
         match *what {
-            Backhaul::Message { ue } => self.changes.record(ue),
+            // Mobility management records the UEs that it changes.
+            Backhaul::Message { .. } => {}
             Backhaul::EndMarker { bearer }
             | Backhaul::Unattached { bearer }
             | Backhaul::Forwarded { bearer, .. }

@@ -161,6 +161,7 @@ impl Service {
         else {
             return;
         };
+        self.stack.changes.record(ue);
         record_ue_event(
             env.now,
             (ue, RrcEvent::SecondaryFailureKnown),

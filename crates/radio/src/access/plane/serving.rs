@@ -202,12 +202,9 @@ impl<M: Motion, P: Probe> Served for LegService<'_, '_, M, P> {
     }
 
     #[inline]
-    fn downlink_holds_before(&self, plan: &CellPlan, leg: LegId, slot: u64) -> u64 {
+    fn downlink_holds_before(&self, plan: &CellPlan, leg: LegId) -> u64 {
         let state = &self.stack.legs[leg.index()];
-        // Without a report, the channel at the present time is used.
-        let has_report =
-            plan.config.adaptation.is_fixed() || plan.downlink_reports_at(slot).is_some();
-        if !has_report || plan.config.drx.is_some() || !state.is_steady() {
+        if plan.config.drx.is_some() || !state.is_steady() {
             return 0;
         }
         let changes_at = self.stack.downlink_changes_at(self.env.now, leg);

@@ -51,8 +51,7 @@ pub struct ProportionalFair {
     metrics: Vec<f64>,
 }
 
-/// Number of stored powers at most. After this many slots with the default averaging time, the past
-/// throughput is negligible, and such a UE is served soon.
+/// Number of stored powers at most. With an averaging time of 100 slots, the last of them is 1e-18.
 const MOST_POWERS: u64 = 4096;
 
 /// Throughput at the end of slot `slot`.
